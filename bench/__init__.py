@@ -1,0 +1,1 @@
+"""The paper layer: tables, figures, claims, renderers, benchmarks and the command line."""

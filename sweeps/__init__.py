@@ -1,0 +1,1 @@
+"""The sweep layer: what a trial is, where its row is kept, how missing trials run."""

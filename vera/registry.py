@@ -1,0 +1,98 @@
+"""Registries: methods, models and data sets by name, from this package or from outside it.
+
+A plug-in is code, so it runs only when the user names it: a file given to `load_plugin`, or an installed entry point (groups
+`vera.methods`, `vera.models`, `vera.datasets`) whose own name is asked for.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from vera.errors import PluginError, UnknownName, VeraError
+from vera.settings import check_names, nearest, settings_of
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+class Registry(Generic[T]):
+    """Names to factories of one kind; an unknown name is answered with the nearest known ones."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.group = f"vera.{kind.replace(' ', '')}s"
+        self._entries: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        def add(factory: T) -> T:
+            known = self._entries.get(name)
+            if known is not None and not _same_definition(known, factory):
+                raise VeraError(f"The {self.kind} name '{name}' is taken by {known.__module__}.{known.__qualname__}.")
+            self._entries[name] = factory
+            return factory
+
+        return add
+
+    def get(self, name: str) -> T:
+        if name not in self._entries:
+            self._load_entry_point(name)
+        if name not in self._entries:
+            raise UnknownName(f"There is no {self.kind} '{name}'.{nearest(name, self.names())}")
+        return self._entries[name]
+
+    def create(self, name: str, **settings: Any) -> Any:
+        factory = self.get(name)
+        known = settings_of(factory)
+        check_names(f"{self.kind} '{name}'", known, settings)
+        missing = [s.name for s in known.values() if s.required and s.name not in settings]
+        if missing:
+            raise VeraError(f"The {self.kind} '{name}' needs {', '.join(missing)}.")
+        return factory(**settings)
+
+    def name_of(self, factory: Any) -> str | None:
+        return next((name for name, known in self._entries.items() if known is factory), None)
+
+    def names(self) -> list[str]:
+        return sorted({*self._entries, *(point.name for point in entry_points(group=self.group))})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._entries))
+
+    def _load_entry_point(self, name: str) -> None:
+        for point in entry_points(group=self.group, name=name):
+            try:
+                factory = point.load()
+            except Exception as error:
+                raise PluginError(f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}") from error
+            self._entries.setdefault(name, factory)
+
+
+def _same_definition(one: Any, other: Any) -> bool:
+    """A file loaded twice defines the same thing twice; that is not a clash."""
+    return bool((one.__module__, one.__qualname__) == (other.__module__, other.__qualname__))
+
+
+methods: Registry[Any] = Registry("method")
+models: Registry[Any] = Registry("model")
+datasets: Registry[Any] = Registry("data set")
+
+
+def load_plugin(path: str | Path) -> None:
+    """Run a Python file that registers methods, models or data sets of the user's own."""
+    path = Path(path)
+    if not path.is_file():
+        raise PluginError(f"There is no plug-in file {path}.")
+    name = f"vera_plugin_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{path} is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except VeraError:
+        raise
+    except Exception as error:
+        raise PluginError(f"The plug-in {path} failed: {type(error).__name__}: {error}") from error

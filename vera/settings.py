@@ -1,0 +1,177 @@
+"""Settings: a signature is the config, its validation and its documentation, written once.
+
+A range stands in the annotation (`k: Count = 20`, `lr: Annotated[Positive, "energy learning rate"] = 1e-4`), and the same
+annotation checks a dataclass (`check_fields`) and a constructor (`validated`). Values that came through JSON are brought to the
+annotated type (a list to a tuple, 1 to 1.0); nothing else is converted, and a NaN is never a valid setting.
+"""
+
+import dataclasses
+import functools
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from vera.errors import SettingError, UnknownName
+
+
+@dataclass(frozen=True)
+class Bound:
+    """low <= value <= high, or low < value where `strict`."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    strict: bool = False
+
+    def admits(self, value: float) -> bool:
+        return (self.low < value if self.strict else self.low <= value) and value <= self.high
+
+    def __str__(self) -> str:
+        lower = f"{'above' if self.strict else 'at least'} {self.low:g}" if self.low > -math.inf else ""
+        upper = f"at most {self.high:g}" if self.high < math.inf else ""
+        return " and ".join(part for part in (lower, upper) if part)
+
+
+Positive = Annotated[float, Bound(0, strict=True)]
+NonNegative = Annotated[float, Bound(0)]
+Fraction = Annotated[float, Bound(0, 1)]
+Count = Annotated[int, Bound(1)]
+NonNegativeCount = Annotated[int, Bound(0)]
+Sizes = tuple[Count, ...]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One knob: what it is called, what it takes, what it is by default, what it does."""
+
+    name: str
+    annotation: Any
+    default: Any
+    help: str
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+
+def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
+    """Every argument of a class or function, with its default and the help text of its annotation."""
+    hints = _hints(factory)
+    found = {}
+    for name, parameter in inspect.signature(factory).parameters.items():
+        annotation = hints.get(name, Any)
+        texts = [note for note in getattr(annotation, "__metadata__", ()) if isinstance(note, str)]
+        found[name] = Setting(name, annotation, parameter.default, " ".join(texts))
+    return found
+
+
+def check_names(owner: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse a setting that the factory does not have, and offer the nearest name."""
+    for name in given:
+        if name not in known:
+            raise UnknownName(f"{owner} has no setting '{name}'.{nearest(name, known)}")
+
+
+def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
+    """A sentence that offers the names closest to a mistyped one, or all of them."""
+    close = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    if close:
+        return f" Did you mean {' or '.join(close)}?"
+    return f" There is: {', '.join(sorted(known))}." if known else ""
+
+
+def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:
+    """The value in the annotated type, or one error that names owner, setting, rule and value."""
+    if get_origin(annotation) is Annotated:
+        base, *notes = get_args(annotation)
+        value = check_value(owner, name, value, base)
+        for bound in notes:
+            if isinstance(bound, Bound) and value is not None and not bound.admits(value):
+                raise SettingError(f"{owner}: {name} must be {bound}, got {value!r}.")
+        return value
+    if get_origin(annotation) is Literal:
+        if value not in get_args(annotation):
+            raise SettingError(f"{owner}: {name} must be one of {', '.join(map(repr, get_args(annotation)))}, got {value!r}.")
+        return value
+    if get_origin(annotation) in (Union, types.UnionType):
+        return _check_union(owner, name, value, get_args(annotation))
+    if get_origin(annotation) is tuple:
+        return _check_tuple(owner, name, value, get_args(annotation))
+    return _check_plain(owner, name, value, annotation)
+
+
+def _check_union(owner: str, name: str, value: Any, members: tuple[Any, ...]) -> Any:
+    if value is None and type(None) in members:
+        return None
+    errors = []
+    for member in members:
+        if member is not type(None):
+            try:
+                return check_value(owner, name, value, member)
+            except SettingError as error:
+                errors.append(error)
+    raise errors[0]
+
+
+def _check_tuple(owner: str, name: str, value: Any, members: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise SettingError(f"{owner}: {name} must be a sequence, got {value!r}.")
+    if members[-1] is Ellipsis:
+        members = (members[0],) * len(value)
+    if len(members) != len(value):
+        raise SettingError(f"{owner}: {name} must have {len(members)} entries, got {value!r}.")
+    return tuple(check_value(owner, f"{name}[{i}]", item, member) for i, (item, member) in enumerate(zip(value, members, strict=True)))
+
+
+def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
+    if annotation is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if annotation not in (bool, int, float, str):
+        return value
+    if not isinstance(value, annotation) or (annotation is int and isinstance(value, bool)):
+        raise SettingError(f"{owner}: {name} must be {_article(annotation)}, got {value!r}.")
+    if annotation is float and not math.isfinite(value):
+        raise SettingError(f"{owner}: {name} must be finite, got {value!r}.")
+    return value
+
+
+def _article(annotation: type) -> str:
+    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[annotation]
+
+
+def check_fields(instance: Any) -> None:
+    """Check every field of a dataclass against its annotation, in place."""
+    hints = _hints(type(instance))
+    for field in dataclasses.fields(instance):
+        value = check_value(type(instance).__name__, field.name, getattr(instance, field.name), hints[field.name])
+        object.__setattr__(instance, field.name, value)
+
+
+def validated(function: F) -> F:
+    """Check the arguments of a function or constructor against its annotations before it runs."""
+    signature = inspect.signature(function)
+    owner = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        hints = _hints(function)
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
+            if name in hints:
+                bound.arguments[name] = check_value(owner, name, value, hints[name])
+        return function(*bound.args, **bound.kwargs)
+
+    return typing.cast(F, wrapper)
+
+
+@functools.lru_cache(maxsize=None)
+def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+    if inspect.isclass(factory) and not dataclasses.is_dataclass(factory):
+        factory = factory.__init__  # type: ignore[misc]
+    return get_type_hints(factory, include_extras=True)
