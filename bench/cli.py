@@ -1,0 +1,137 @@
+"""The command line: `vera VERB ...`.
+
+A verb is one function that adds its parser and names the function that runs it; `VERBS` lists them. Whatever a verb needs it
+imports when it runs, so that `vera --help` answers at once and rendering works where torch is not installed.
+
+A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceback. Anything else is a bug and shows itself.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TypeAlias
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one verb; its exit code."""
+    arguments = parser().parse_args(argv)
+    try:
+        load_plugins(getattr(arguments, "plugin", []))
+        run: Run = arguments.run
+        return run(arguments)
+    except Exception as error:
+        if not is_users(error):
+            raise
+        print(f"vera: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("vera: interrupted", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="vera", description="Train energy-based models without MCMC and reproduce the paper's tables."
+    )
+    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for add_verb in VERBS:
+        add_verb(verbs)
+    return top
+
+
+def add_data(verbs: Verbs) -> None:
+    """`vera data list | fetch NAME | check [NAME]`."""
+    data = verbs.add_parser("data", help="list, fetch and check data sets", description="List, fetch and check data sets.")
+    actions = data.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add_action(actions, "list", data_list, "every data set, what it is, and whether its files are here")
+    fetch = add_action(actions, "fetch", data_fetch, "download the files of a data set, verified; does nothing where they are here")
+    fetch.add_argument("name", metavar="NAME", help="mnist")
+    check = add_action(
+        actions, "check", data_check, "verify the files that are here; exit code 1 if one is corrupt or NAME is incomplete"
+    )
+    check.add_argument("name", metavar="NAME", nargs="?", help="mnist or mnist5k (default: all)")
+
+
+def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+    """A parser with the flags that every data action takes."""
+    action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    action.add_argument("--data-dir", metavar="DIR", help="where the files lie (default: VERA_DATA, else ~/.cache/vera)")
+    action.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+    )
+    action.set_defaults(run=run)
+    return action
+
+
+def data_list(arguments: argparse.Namespace) -> int:
+    import vera.data  # noqa: F401 (registers the data sets)
+    from vera.registry import datasets
+
+    known = set(datasets)
+    rows = [(name, *describe(datasets.get(name), arguments.data_dir)) for name in sorted(known)]
+    rows += [(name, "plug-in", "installed, loaded when it is asked for", "") for name in datasets.names() if name not in known]
+    width = max(len(name) for name, *_ in rows)
+    for name, files, what, _ in rows:
+        print(f"{name:{width}}  {files:14}  {what}")
+    for name, _, _, remedy in rows:
+        if remedy:
+            print(f"\n{name}: {remedy}")
+    return 0
+
+
+def describe(factory: Callable[..., object], data_dir: str | None) -> tuple[str, str, str]:
+    """Whether a data set's files are here, the first line of what it says about itself, and what to do if files are missing."""
+    from vera.errors import DataMissing
+
+    what = (factory.__doc__ or "no description").strip().splitlines()[0]
+    locate = getattr(factory, "locate", None)
+    if locate is None:
+        return "needs no files", what, ""
+    try:
+        locate(data_dir)
+    except DataMissing as error:
+        return "missing", what, str(error)
+    return "here", what, ""
+
+
+def data_fetch(arguments: argparse.Namespace) -> int:
+    from vera.data.fetch import fetch
+
+    fetch(arguments.name, arguments.data_dir)
+    return 0
+
+
+def data_check(arguments: argparse.Namespace) -> int:
+    from vera.data.fetch import check, sources
+
+    reports = [report for name in ([arguments.name] if arguments.name else sources()) for report in check(name, arguments.data_dir)]
+    for report in reports:
+        print(f"{report.state:7}  {report.file:23}  {report.detail if report.state != 'missing' else ''}".rstrip())
+    for report in [report for report in reports if report.state == "missing"][:1]:
+        print(f"\n{report.detail}")
+    failures = {"corrupt", "missing"} if arguments.name else {"corrupt"}
+    return int(any(report.state in failures for report in reports))
+
+
+def load_plugins(files: list[str]) -> None:
+    if files:
+        from vera.registry import load_plugin
+
+        for file in files:
+            load_plugin(file)
+
+
+def is_users(error: Exception) -> bool:
+    """A VeraError, found without importing vera: if its module is not loaded, nothing can have raised one."""
+    errors = sys.modules.get("vera.errors")
+    return errors is not None and isinstance(error, errors.VeraError)
+
+
+VERBS: tuple[Callable[[Verbs], None], ...] = (add_data,)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

