@@ -96,7 +96,7 @@ def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:
                 raise SettingError(f"{owner}: {name} must be {bound}, got {value!r}.")
         return value
     if get_origin(annotation) is Literal:
-        if value not in get_args(annotation):
+        if not any(value == option and type(value) is type(option) for option in get_args(annotation)):
             raise SettingError(f"{owner}: {name} must be one of {', '.join(map(repr, get_args(annotation)))}, got {value!r}.")
         return value
     if get_origin(annotation) in (Union, types.UnionType):
@@ -126,7 +126,9 @@ def _check_tuple(owner: str, name: str, value: Any, members: tuple[Any, ...]) ->
         members = (members[0],) * len(value)
     if len(members) != len(value):
         raise SettingError(f"{owner}: {name} must have {len(members)} entries, got {value!r}.")
-    return tuple(check_value(owner, f"{name}[{i}]", item, member) for i, (item, member) in enumerate(zip(value, members, strict=True)))
+    return tuple(
+        check_value(owner, f"{name}[{i}]", item, member) for i, (item, member) in enumerate(zip(value, members, strict=True))
+    )
 
 
 def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
@@ -147,7 +149,8 @@ def _article(annotation: type) -> str:
 
 def check_fields(instance: Any) -> None:
     """Check every field of a dataclass against its annotation, in place."""
-    hints = _hints(type(instance))
+    owner: Any = type(instance)
+    hints = _hints(owner)
     for field in dataclasses.fields(instance):
         value = check_value(type(instance).__name__, field.name, getattr(instance, field.name), hints[field.name])
         object.__setattr__(instance, field.name, value)
@@ -170,8 +173,8 @@ def validated(function: F) -> F:
     return typing.cast(F, wrapper)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
     if inspect.isclass(factory) and not dataclasses.is_dataclass(factory):
-        factory = factory.__init__  # type: ignore[misc]
+        factory = factory.__init__
     return get_type_hints(factory, include_extras=True)

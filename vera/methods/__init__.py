@@ -1,0 +1,14 @@
+"""Training methods, one file each; see vera/methods/contract.py for what a method is."""
+
+from vera.methods.contract import Method, Metrics
+from vera.methods.coopnet import CoopNet
+from vera.methods.cpsm import CPSM
+from vera.methods.dsm import DSM
+from vera.methods.meg import MEG
+from vera.methods.ml import MaximumLikelihood
+from vera.methods.pcd import PCD
+from vera.methods.ssm import SSM
+from vera.methods.vera import VERA
+from vera.methods.vera_hmc import VERAHMC
+
+__all__ = ["CPSM", "DSM", "MEG", "PCD", "SSM", "VERA", "VERAHMC", "CoopNet", "MaximumLikelihood", "Method", "Metrics"]

@@ -1,0 +1,27 @@
+"""Samples to look at: exact ones of a normalised model, and the approximate ones that a method trains with (Figure 2)."""
+
+import torch
+from torch import Tensor, nn
+
+from vera.errors import IncompatibleModel
+from vera.generator import evaluating
+from vera.methods.contract import Method
+from vera.models.contract import Density
+
+
+@torch.no_grad()
+def exact_samples(model: nn.Module, n: int) -> Tensor:
+    """n independent samples of the model itself, without MCMC."""
+    if not isinstance(model, Density):
+        raise IncompatibleModel(f"{type(model).__name__} is not normalised, so it cannot be sampled exactly.")
+    with evaluating(model):
+        return model.sample(n)
+
+
+@torch.no_grad()
+def training_samples(method: Method, n: int) -> Tensor:
+    """n of the samples that the method pits against data: the generator's, or the replay buffer's."""
+    samples = method.training_samples(n)
+    if samples is None:
+        raise IncompatibleModel(f"The method '{method.label()}' trains without samples.")
+    return samples.detach()

@@ -1,0 +1,36 @@
+"""Gradients in x of a batch of scalars, without touching the weights' gradients."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+LogDensity = Callable[[Tensor], Tensor]
+"""(B, D) to (B,): any energy model, or a closed form."""
+
+
+def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
+    """f(x) and ∇f(x), both detached."""
+    with torch.enable_grad():
+        x = x.detach().requires_grad_(True)
+        value = f(x)
+        (gradient,) = torch.autograd.grad(value.sum(), x)
+    return value.detach(), gradient
+
+
+def gradient(f: LogDensity, x: Tensor) -> Tensor:
+    """∇f(x), detached."""
+    return value_and_gradient(f, x)[1]
+
+
+def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(x as a leaf, f(x), ∇f(x)), the gradient with a graph, so that a loss on it trains the weights."""
+    x = x.detach().requires_grad_(True)
+    value = f(x)
+    (slope,) = torch.autograd.grad(value.sum(), x, create_graph=True)
+    return x, value, slope
+
+
+def squared_norm(x: Tensor) -> Tensor:
+    """‖x_i‖² over all but the first axis."""
+    return x.flatten(1).square().sum(1)

@@ -1,0 +1,74 @@
+"""The training step of VERA, whatever estimates the entropy gradient (Sec. 4, Alg. 1, signs corrected).
+
+The energy climbs f(data) − f(generated); the generator climbs f(generated) + λ H(generator), where the entropy gradient is a
+direction c at every generated point. With λ = 1 and a perfect generator this is maximum likelihood; λ = 0 leaves the entropy
+block out. Traps: the same generated points serve both updates; the generator climbs the *updated* f; its gradient never touches
+the energy's weights.
+"""
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Literal
+
+import torch
+from torch import Tensor
+
+from vera.entropy import EntropyGradient
+from vera.generator import Generator
+from vera.gradients import gradient
+from vera.methods.contract import Method, Metrics
+from vera.methods.contrast import Penalty, contrast
+from vera.optim import adam, descend
+from vera.settings import NonNegative, Positive
+
+
+@dataclass(eq=False)
+class AmortisedMethod(Method):
+    """An energy and a generator trained against each other with an entropy term."""
+
+    generator: Generator
+    _: KW_ONLY
+    lr: Annotated[Positive, "learning rate of the energy"] = 1e-4
+    generator_lr: Annotated[Positive, "learning rate of the generator and its σ"] = 2e-4
+    entropy_weight: Annotated[NonNegative, "λ, the weight of the generator's entropy"] = 1.0
+    gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on data"] = 0.1
+    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
+    tune: Annotated[Literal["first", "last"], "tune the estimator before the updates (paper) or after its use (code)"] = "first"
+
+    @abstractmethod
+    def make_entropy(self) -> EntropyGradient: ...
+
+    def setup(self) -> None:
+        self.generator_weights = list(self.generator.parameters())
+        self.energy_optimiser = adam(self.energy_weights, self.lr)
+        self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
+        self.entropy = self.make_entropy()
+
+    def step(self, x: Tensor) -> Metrics:
+        z0, x_g = self.generator.sample_with_latent(len(x))
+        fixed = x_g.detach()
+        if self.entropy_weight > 0 and self.tune == "first":
+            self.entropy.tune(self.generator, z0, fixed)
+        loss, metrics = contrast(self.energy, x, fixed, self.gamma, self.penalty)
+        descend(loss, self.energy_weights, self.energy_optimiser)
+        self.update_generator(x_g, self.ascent(z0, fixed))
+        return metrics | self.entropy.metrics() | {"sigma": self.generator.sigma.detach()}
+
+    def training_samples(self, n: int) -> Tensor:
+        return self.generator.sample(n)
+
+    def ascent(self, z0: Tensor, x_g: Tensor) -> Tensor:
+        """∇f(x) + λ c at every generated point, with the updated f."""
+        direction = gradient(self.energy, x_g)
+        if self.entropy_weight > 0:
+            direction = direction.add(self.entropy.direction(self.generator, z0, x_g), alpha=self.entropy_weight)
+            if self.tune == "last":
+                self.entropy.tune(self.generator, z0, x_g)
+        return direction
+
+    def update_generator(self, x_g: Tensor, direction: Tensor) -> None:
+        """Move the weights and σ so that each x_g moves along its direction."""
+        self.generator_optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(x_g, direction / -len(x_g), inputs=self.generator_weights)
+        self.generator_optimiser.step()
+        self.generator.clamp_sigma()

@@ -1,0 +1,99 @@
+"""The method contract: a way to train an energy model, as one class in one file.
+
+A method is a dataclass. Its fields annotated as networks are what it trains (`energy`, `generator`, ...); all others are its
+settings, checked against their annotations. It makes its optimisers in `setup` and does everything else in `step`. Whatever the
+next step depends on is an attribute with a `state_dict` or a tensor, and is then saved and restored without being listed.
+"""
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_type_hints
+
+from torch import Tensor, nn
+
+from vera.errors import IncompatibleModel, SettingError
+from vera.generator import Generator
+from vera.methods.shapes import check_energy, check_generator
+from vera.models.contract import Curved, Density, has_hessian
+from vera.registry import methods
+from vera.settings import check_fields
+from vera.state import Stateful
+
+Metrics = dict[str, Tensor]
+"""Name to 0-d tensor, detached and still on the device. Every method reports "loss"."""
+
+
+@dataclass(eq=False)
+class Method(Stateful, ABC):
+    """Owns its networks and optimisers. Subclass, decorate with `@methods.register(name)` and `@dataclass(eq=False)`."""
+
+    energy: nn.Module
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    """What the energy model must offer, of "density" (a normalised log-likelihood), "hessian" (f is not piecewise linear)
+    and "curvature" (curvature propagation)."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in self.network_names():
+            if not isinstance(getattr(self, name), nn.Module):
+                raise SettingError(f"{self.label()}: {name} must be a torch.nn.Module, got {type(getattr(self, name)).__name__}.")
+        if not any(p.requires_grad for p in self.energy.parameters()):
+            raise IncompatibleModel(f"{self.label()} cannot train {type(self.energy).__name__}: it has no weights to train.")
+        for need in self.needs:
+            self._check_need(need)
+        self.energy_weights = [p for p in self.energy.parameters() if p.requires_grad]
+        self.setup()
+
+    @abstractmethod
+    def setup(self) -> None:
+        """Make optimisers, buffers and estimators; the settings are checked already."""
+
+    @abstractmethod
+    def step(self, x: Tensor) -> Metrics:
+        """Update the networks on one batch of data. Never wait for the device: return tensors, not numbers."""
+
+    def setup_for(self, x: Tensor) -> None:
+        """Make what takes its shape from the data. Called once, with an example batch, before the first step or a restore."""
+
+    def begin(self, x: Tensor) -> None:
+        """Check the networks against an example batch, then `setup_for` it. The Trainer calls this."""
+        check_energy(self.label(), self.energy, x)
+        for network in self.networks().values():
+            if isinstance(network, Generator):
+                check_generator(self.label(), network, x)
+        self.setup_for(x)
+
+    def training_samples(self, n: int) -> Tensor | None:
+        """n of the samples that are pitted against data, or None for a method that trains without samples."""
+        return None
+
+    @classmethod
+    def label(cls) -> str:
+        return methods.name_of(cls) or cls.__name__
+
+    @classmethod
+    def network_names(cls) -> list[str]:
+        """The fields that are networks, in order."""
+        hints = get_type_hints(cls)
+        return [f.name for f in dataclasses.fields(cls) if isinstance(hints[f.name], type) and issubclass(hints[f.name], nn.Module)]
+
+    def networks(self) -> dict[str, nn.Module]:
+        return {name: getattr(self, name) for name in self.network_names()}
+
+    def settings(self) -> dict[str, Any]:
+        networks = self.network_names()
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in networks}
+
+    def _check_need(self, need: str) -> None:
+        offered, wanted, hint = {
+            "density": (isinstance(self.energy, Density), "a normalised log-likelihood (log_prob and sample)", "mixture, nice"),
+            "hessian": (has_hessian(self.energy), "second derivatives in x, and those of a piecewise linear network are zero",
+                        "mlp with activation='softplus', mixture, nice"),
+            "curvature": (isinstance(self.energy, Curved), "curvature propagation (score_and_curvature)", "nice"),
+        }[need]  # fmt: skip
+        if not offered:
+            raise IncompatibleModel(
+                f"{self.label()} cannot train {type(self.energy).__name__}: it needs {wanted}. Models that have it: {hint}."
+            )

@@ -1,0 +1,32 @@
+"""The contrastive energy loss that VERA, MEG, PCD and CoopNet share: −mean f(data) + mean f(samples) + gradient penalty.
+
+The penalty γ‖∇f(x)‖² (or half of it) is taken on data only, with the gradient of the same forward pass, over all axes but the
+first. Trap: Algorithm 1 prints log f and a plus before the penalty of an ascended objective; f is already a log-density.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from vera.gradients import differentiable_gradient, squared_norm
+
+Penalty = Literal["half", "full"]
+"""(γ/2)‖∇f‖² as in the published code, or γ‖∇f‖² as in the paper's text."""
+
+
+def contrast(
+    energy: nn.Module, x: Tensor, samples: Tensor, gamma: float = 0.0, penalty: Penalty = "half"
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """(the loss to descend, its parts as metrics). `samples` are constants here."""
+    f_samples = energy(samples.detach()).mean()
+    if gamma == 0:
+        f_data = energy(x).mean()
+        loss = f_samples - f_data
+        return loss, {"loss": loss.detach(), "f_data": f_data.detach(), "f_samples": f_samples.detach()}
+    _, f_x, slope = differentiable_gradient(energy, x)
+    f_data = f_x.mean()
+    weighted = (gamma / 2 if penalty == "half" else gamma) * squared_norm(slope).mean()
+    loss = f_samples - f_data + weighted
+    parts = {"loss": loss, "f_data": f_data, "f_samples": f_samples, "penalty": weighted}
+    return loss, {name: torch.detach(part) for name, part in parts.items()}

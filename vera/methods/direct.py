@@ -1,0 +1,31 @@
+"""Methods that train the energy alone, by descending one loss: maximum likelihood and the score-matching family."""
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
+
+from torch import Tensor
+
+from vera.methods.contract import Method, Metrics
+from vera.optim import SCORE_MATCHING_BETAS, adam, descend
+from vera.settings import Fraction, Positive
+
+
+@dataclass(eq=False)
+class DirectMethod(Method):
+    """A leaf says what the loss of a batch is; everything else is here."""
+
+    _: KW_ONLY
+    lr: Annotated[Positive, "learning rate"] = 1e-3
+    betas: Annotated[tuple[Fraction, Fraction], "Adam's betas"] = SCORE_MATCHING_BETAS
+
+    @abstractmethod
+    def loss(self, x: Tensor) -> Tensor: ...
+
+    def setup(self) -> None:
+        self.optimiser = adam(self.energy_weights, self.lr, self.betas)
+
+    def step(self, x: Tensor) -> Metrics:
+        loss = self.loss(x)
+        descend(loss, self.energy_weights, self.optimiser)
+        return {"loss": loss.detach()}

@@ -1,0 +1,23 @@
+"""Maximum likelihood: descend −mean log p(x), for models that are normalised. The ceiling for every other method."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from torch import Tensor
+
+from vera.methods.direct import DirectMethod
+from vera.optim import PAPER_BETAS
+from vera.registry import methods
+from vera.settings import Fraction
+
+
+@methods.register("ml")
+@dataclass(eq=False)
+class MaximumLikelihood(DirectMethod):
+    """Exact likelihood, constant learning rate."""
+
+    needs = ("density",)
+    betas: Annotated[tuple[Fraction, Fraction], "Adam's betas"] = PAPER_BETAS
+
+    def loss(self, x: Tensor) -> Tensor:
+        return -self.energy.log_prob(x).mean()  # type: ignore[operator]

@@ -1,0 +1,36 @@
+"""Sliced score matching: the Hessian trace of f in one random direction v (Song et al., 2019; PAPER_FACTS 3.6).
+
+Loss mean[ vᵀ∇²f v + ½(vᵀ∇f)² ] (plain), or with ½‖∇f‖² in place of its projection (variance-reduced); E[v vᵀ] = I makes both
+equal score matching in expectation. Trap: a piecewise linear f has no curvature, and the loss would only flatten it.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from vera.gradients import differentiable_gradient, squared_norm
+from vera.methods.direct import DirectMethod
+from vera.probes import Probe, probe_like
+from vera.registry import methods
+from vera.settings import Positive
+
+
+@methods.register("ssm")
+@dataclass(eq=False, kw_only=True)
+class SSM(DirectMethod):
+    """One projection for each example."""
+
+    needs = ("hessian",)
+    lr: Annotated[Positive, "learning rate"] = 1e-4
+    probe: Annotated[Probe, "law of the projections v"] = "rademacher"
+    variance_reduced: Annotated[bool, "½‖∇f‖² in place of ½(vᵀ∇f)²"] = True
+
+    def loss(self, x: Tensor) -> Tensor:
+        x, _, score = differentiable_gradient(self.energy, x)
+        v = probe_like(x, self.probe)
+        projected = (score * v).flatten(1).sum(1)
+        (curvature,) = torch.autograd.grad(projected.sum(), x, create_graph=True)
+        norm = squared_norm(score) if self.variance_reduced else projected.square()
+        return ((curvature * v).flatten(1).sum(1) + 0.5 * norm).mean()

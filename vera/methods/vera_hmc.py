@@ -1,0 +1,33 @@
+"""VERA-HMC: VERA with PresGAN's entropy gradient, HMC on the posterior of z given x, in place of importance sampling."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from vera.entropy import HMCEntropy
+from vera.entropy.hmc import Force
+from vera.methods.amortised import AmortisedMethod
+from vera.registry import methods
+from vera.settings import Count, NonNegativeCount, Positive
+
+
+@methods.register("vera-hmc")
+@dataclass(eq=False, kw_only=True)
+class VERAHMC(AmortisedMethod):
+    """Amortised training with posterior draws by HMC; no posterior scale and no weights."""
+
+    force: Annotated[Force, "full: the gradient of the posterior; prior_only: what the published code does"] = "full"
+    burn_in: Annotated[NonNegativeCount, "transitions before the first kept one; the step size adapts here"] = 2
+    kept: Annotated[Count, "transitions whose positions are averaged"] = 2
+    leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
+    adaptation: Annotated[Positive, "rate at which the step size follows the acceptance"] = 0.02
+
+    def make_entropy(self) -> HMCEntropy:
+        return HMCEntropy(
+            self.generator.latent_dim,
+            force=self.force,
+            burn_in=self.burn_in,
+            kept=self.kept,
+            leapfrog_steps=self.leapfrog_steps,
+            adaptation=self.adaptation,
+            like=self.generator.log_sigma,
+        )

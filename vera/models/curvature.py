@@ -1,0 +1,75 @@
+"""Curvature propagation (Martens et al., 2012): a random vector S with E[S Sᵀ] = ∇²f, carried backwards like a gradient.
+
+Through a linear map x -> W x: S <- WᵀS. Through softplus at a, whose output has gradient g: S <- S σ(a) + √M v with
+M = softplus''(a) g and fresh signs v; a negative M goes to the imaginary part. Then diag ∇²f ≈ Re(S)² − Im(S)², unbiased.
+Trap: √M has no derivative at M = 0, where an unused unit would turn the loss into NaN; there the term is left out.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from vera.probes import rademacher_like
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """At one point of the backward sweep: the gradient of f, and the real and imaginary part of S."""
+
+    gradient: Tensor
+    real: Tensor
+    imaginary: Tensor
+
+    @classmethod
+    def at_normal_prior(cls, y: Tensor) -> Self:
+        """f = −½‖y‖²: gradient −y, Hessian −I, hence S purely imaginary."""
+        return cls(-y, torch.zeros_like(y), rademacher_like(y))
+
+    def scaled(self, factor: Tensor) -> "Curvature":
+        return Curvature(self.gradient * factor, self.real * factor, self.imaginary * factor)
+
+    def __add__(self, other: "Curvature") -> "Curvature":
+        return Curvature(self.gradient + other.gradient, self.real + other.real, self.imaginary + other.imaginary)
+
+    def diagonal(self) -> Tensor:
+        return self.real.square() - self.imaginary.square()
+
+
+def record(net: nn.Sequential, x: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """The output of a network of Linear and Softplus layers, and the input of each layer."""
+    inputs = []
+    for layer in net:
+        inputs.append(x)
+        x = layer(x)
+    return x, inputs
+
+
+def pull_through(net: nn.Sequential, inputs: list[Tensor], down: Curvature) -> Curvature:
+    """From the network's output to its input."""
+    for layer, a in zip(reversed(net), reversed(inputs), strict=True):
+        down = _pull_linear(layer.weight, down) if isinstance(layer, nn.Linear) else _pull_softplus(a, down)
+    return down
+
+
+def _pull_linear(weight: Tensor, down: Curvature) -> Curvature:
+    return Curvature(*(torch.cat([down.gradient, down.real, down.imaginary]) @ weight).chunk(3))
+
+
+def _pull_softplus(a: Tensor, down: Curvature) -> Curvature:
+    slope = torch.sigmoid(a)
+    bend = slope * (1 - slope) * down.gradient
+    kick = _safe_sqrt(bend.abs()) * rademacher_like(bend)
+    upward = bend > 0
+    straight = down.scaled(slope)
+    return Curvature(
+        straight.gradient,
+        straight.real + torch.where(upward, kick, 0.0),
+        straight.imaginary + torch.where(upward, 0.0, kick),
+    )
+
+
+def _safe_sqrt(m: Tensor) -> Tensor:
+    tiny = torch.finfo(m.dtype).tiny
+    return torch.where(m > tiny, m.clamp_min(tiny).sqrt(), 0.0)

@@ -1,0 +1,42 @@
+"""A mixture of diagonal Gaussians: normalised, so every training method can be judged by exact likelihood (Table 10).
+
+log p(x) = logsumexp_c [ log π_c + Σ_j log N(x_j; μ_cj, s_cj²) ]. Means start standard normal, scales at 1, weights uniform.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from vera.registry import models
+from vera.settings import Count, validated
+
+
+@models.register("mixture")
+class GaussianMixture(nn.Module):
+    """100 components in two dimensions by default: 500 parameters."""
+
+    @validated
+    def __init__(self, data_dim: Count = 2, components: Count = 100) -> None:
+        super().__init__()
+        self.data_dim = data_dim
+        self.means = nn.Parameter(torch.randn(components, data_dim))
+        self.log_scales = nn.Parameter(torch.zeros(components, data_dim))
+        self.logits = nn.Parameter(torch.zeros(components))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """f(x) = log p(x)."""
+        whitened = (x.unsqueeze(1) - self.means) * (-self.log_scales).exp()
+        offset = self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
+        return torch.logsumexp(offset - 0.5 * whitened.square().sum(-1), dim=1)
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        return self(x)
+
+    @torch.no_grad()
+    def sample(self, n: int) -> Tensor:
+        # Inverse of the cumulative weights: torch.multinomial would raise on weights that are not finite.
+        levels = torch.rand(n, device=self.logits.device, dtype=self.logits.dtype)
+        component = torch.searchsorted(self.logits.softmax(0).cumsum(0), levels).clamp(max=len(self.logits) - 1)
+        means = self.means[component]
+        return torch.addcmul(means, self.log_scales[component].exp(), torch.randn_like(means))

@@ -1,0 +1,105 @@
+"""A trial as plain data, and how a Trainer is built from it.
+
+Every part is named in a registry and carries its settings: {"name": "vera", "lr": 1e-3}. Nothing here is a path, a host or a
+device. `data_dim` and `latent_dim` are filled in from the data and the generator, so that no spec repeats them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vera.checkpoint import read_checkpoint
+from vera.data.contract import DataSet
+from vera.errors import CheckpointError, SettingError, VeraError
+from vera.methods.contract import Method
+from vera.randomness import seed_for, seeded
+from vera.registry import datasets, methods, models
+from vera.settings import Count, NonNegativeCount, check_fields, check_names, settings_of
+from vera.trainer import Trainer
+
+Part = Mapping[str, Any]
+"""{"name": a registered name, and its settings}."""
+
+
+@dataclass(frozen=True)
+class TrialSpec:
+    """One training run: data, networks by role ("energy", "generator", "statistics"), method, budget and seed."""
+
+    dataset: Part
+    networks: Mapping[str, Part]
+    method: Part
+    steps: Count
+    batch_size: Count = 128
+    seed: NonNegativeCount = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for role, part in {"dataset": self.dataset, "method": self.method, **self.networks}.items():
+            if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
+                raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {part!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "TrialSpec":
+        check_names("TrialSpec", settings_of(cls), values)
+        return cls(**values)
+
+
+def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
+    """The data set of a spec; `data_dir` is passed on where the data set reads files."""
+    name, settings = _split(part)
+    if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
+        settings["data_dir"] = str(data_dir)
+    return datasets.create(name, **settings)
+
+
+def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
+    """The method of a spec with its networks, initialised from the spec's seed."""
+    name, settings = _split(spec.method)
+    roles = methods.get(name).network_names()
+    check_names(f"method '{name}'", dict.fromkeys(roles), spec.networks)
+    missing = [role for role in roles if role not in spec.networks]
+    if missing:
+        raise VeraError(f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given.")
+    known = {"data_dim": dataset.data_dim}
+    networks = {}
+    with seeded(seed_for(spec.seed, "networks")):
+        for role in roles:
+            networks[role] = _build_network(spec.networks[role], known)
+            known |= {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
+        return methods.create(name, **networks, **settings)
+
+
+def build_trainer(spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    """A Trainer for the spec. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
+    dataset = build_dataset(spec.dataset, data_dir)
+    method = build_method(spec, dataset)
+    trainer = Trainer(method, dataset, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+    trainer.spec = spec.to_dict()
+    return trainer
+
+
+def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can be."""
+    state = read_checkpoint(Path(path), torch.device(device))
+    if state["spec"] is None:
+        raise CheckpointError(f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path).")
+    trainer = build_trainer(TrialSpec.from_dict(state["spec"]), data_dir=data_dir, device=device, **options)
+    trainer.restore(path)
+    return trainer
+
+
+def _split(part: Part) -> tuple[str, dict[str, Any]]:
+    return part["name"], {key: value for key, value in part.items() if key != "name"}
+
+
+def _build_network(part: Part, known: dict[str, int]) -> Any:
+    name, settings = _split(part)
+    accepted = settings_of(models.get(name))
+    inferred = {key: value for key, value in known.items() if key in accepted}
+    return models.create(name, **(inferred | settings))

@@ -1,0 +1,181 @@
+"""The Trainer: the only training loop. Plain Python, usable without Ray.
+
+It owns the run's random state and the data's position, so a run that is saved, restored and continued is bit-identical to one
+that was never interrupted (on the same device). Metrics stay on the device and are looked at once every `log_every` steps, which
+still names the very step at which one stopped being finite. Evaluation draws from random numbers of its own: looking more often
+changes nothing.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from vera.checkpoint import read_checkpoint, refuse_other_run, write_checkpoint
+from vera.data.contract import DataSet
+from vera.data.tensor import as_dataset
+from vera.journal import Diverged, Journal
+from vera.methods.contract import Method
+from vera.randomness import random_state, seed_for, seeded, set_random_state
+from vera.settings import Count, NonNegativeCount, Positive, validated
+
+Evaluation = Callable[[Method], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended: its outcome, the step at which, why, and the last metrics that were finite."""
+
+    outcome: Literal["ok", "diverged"]
+    step: int
+    reason: str = ""
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+class Trainer:
+    """Trains a method on data for a number of steps.
+
+    `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every` steps and at the end.
+    A loss beyond `max_loss` in absolute value counts as diverged.
+    """
+
+    @validated
+    def __init__(
+        self,
+        method: Method,
+        data: DataSet | Tensor | Any,
+        *,
+        steps: Count,
+        batch_size: Count = 128,
+        seed: NonNegativeCount = 0,
+        device: str = "cpu",
+        evaluate: Evaluation | None = None,
+        evaluate_every: Count | None = None,
+        log_every: Count = 100,
+        max_loss: Positive = 1e8,
+        progress: bool | None = None,
+    ) -> None:
+        self.data: DataSet = as_dataset(data)
+        self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
+        self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
+        self.device = torch.device(device)
+        self.progress = sys.stderr.isatty() if progress is None else progress
+        self.journal = Journal(log_every, max_loss)
+        self.step = 0
+        self.seconds = 0.0
+        self.result: Result | None = None
+        self.spec: dict[str, Any] | None = None
+        self.stream = self.data.stream(batch_size, seed_for(seed, "data"))
+        method.to(self.device)
+        with seeded(seed_for(seed, "training")):
+            method.begin(self.data.stream(batch_size, seed_for(seed, "data")).next_batch().to(self.device))
+            self._random = random_state()
+
+    def run(self, until: int | None = None) -> Result | None:
+        """Train up to step `until` (default: to the end). The result, once there is one."""
+        until = self.steps if until is None else min(until, self.steps)
+        started = time.monotonic()
+        try:
+            with self._own_random_state(), self._bar() as bar:
+                while self.step < until and self.result is None:
+                    self._advance()
+                    bar.update(self.step - bar.n)
+        finally:
+            self.seconds += time.monotonic() - started
+        return self.result
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        """The mean of every metric over each `log_every` steps, as rows with a "step"."""
+        return self.journal.history
+
+    @property
+    def evaluations(self) -> list[dict[str, float]]:
+        """Every evaluation, as rows with a "step"."""
+        return self.journal.evaluations
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint: everything the next step depends on."""
+        write_checkpoint(Path(path), self.state_dict())
+
+    def restore(self, path: str | Path) -> None:
+        """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
+        state = read_checkpoint(Path(path), self.device)
+        refuse_other_run(Path(path), state["identity"], self.identity())
+        self.load_state_dict(state)
+
+    def identity(self) -> dict[str, Any]:
+        """What makes this run this run, as plain data. The number of steps is not part of it: a run may be extended."""
+        networks = {
+            name: {weight: list(value.shape) for weight, value in network.state_dict().items()}
+            for name, network in self.method.networks().items()
+        }
+        return {
+            "method": {"name": self.method.label(), **self.method.settings()},
+            "networks": networks,
+            "data": {"name": self.data.name, "fingerprint": self.data.fingerprint},
+            "batch_size": self.batch_size,
+            "seed": self.seed,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        result = None if self.result is None else vars(self.result).copy()
+        return {
+            "identity": self.identity(),
+            "spec": self.spec,
+            "step": self.step,
+            "seconds": self.seconds,
+            "result": result,
+            "method": self.method.state_dict(),
+            "stream": self.stream.state_dict(),
+            "random": self._random,
+            "journal": self.journal.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.step, self.seconds = state["step"], state["seconds"]
+        finished = state["result"] is not None and (state["result"]["outcome"] != "ok" or self.step >= self.steps)
+        self.result = Result(**state["result"]) if finished else None
+        self.method.load_state_dict(state["method"])
+        self.stream.load_state_dict(state["stream"])
+        self._random = {"cpu": state["random"]["cpu"].cpu(), "cuda": [s.cpu() for s in state["random"]["cuda"]]}
+        self.journal.load_state_dict(state["journal"])
+
+    def _advance(self) -> None:
+        x = self.stream.next_batch().to(self.device, non_blocking=True)
+        metrics = self.method.step(x)
+        self.step += 1
+        try:
+            self.journal.note(self.step, metrics, last=self.step == self.steps)
+            if self.evaluate is not None and (self.step % self.evaluate_every == 0 or self.step == self.steps):
+                self._evaluate()
+        except Diverged as end:
+            self.result = Result("diverged", end.step, end.reason, self.journal.latest())
+            return
+        if self.step == self.steps:
+            self.result = Result("ok", self.step, "", self.journal.latest())
+
+    def _evaluate(self) -> None:
+        assert self.evaluate is not None
+        with seeded(seed_for(self.seed, f"evaluation {self.step}")):
+            self.journal.note_evaluation(self.step, self.evaluate(self.method))
+
+    @contextmanager
+    def _own_random_state(self) -> Iterator[None]:
+        outer = random_state()
+        set_random_state(self._random)
+        try:
+            yield
+        finally:
+            self._random = random_state()
+            set_random_state(outer)
+
+    def _bar(self) -> tqdm:
+        return tqdm(total=self.steps, initial=self.step, desc=self.method.label(), unit="step", disable=not self.progress)
