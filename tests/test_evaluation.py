@@ -1,0 +1,162 @@
+"""Evaluation against distributions whose likelihood, normaliser and samples are known."""
+
+import math
+
+import pytest
+import torch
+from oracles import GaussianEnergy, linear_generator
+
+from vera.data import Circles, Moons, Rings, TensorData
+from vera.errors import IncompatibleModel, VeraError
+from vera.evaluation import (
+    Estimate,
+    Grid,
+    LikelihoodEvaluation,
+    best_of_batches,
+    density_image,
+    exact_samples,
+    grid_log_likelihood,
+    grid_log_normaliser,
+    log_likelihood,
+    score_error,
+    training_samples,
+)
+from vera.methods import MEG, PCD, SSM, VERA, CoopNet
+from vera.models import MLP, GaussianMixture, StatisticsNetwork, mlp_generator
+
+
+def test_likelihood_of_a_gaussian_and_its_standard_error():
+    torch.manual_seed(0)
+    model = GaussianMixture(2, components=1)
+    with torch.no_grad():
+        model.means.zero_()
+    estimate = log_likelihood(model, torch.randn(100_000, 2))
+    assert estimate.n == 100_000
+    assert estimate.standard_error == pytest.approx(1 / math.sqrt(100_000), rel=0.02)
+    assert abs(estimate.mean + math.log(2 * math.pi * math.e)) < 5 * estimate.standard_error
+
+
+def test_estimate_of_one_point_has_no_standard_error():
+    assert math.isnan(Estimate.of(torch.tensor([1.0])).standard_error)
+
+
+def test_likelihood_of_an_unnormalised_model_is_refused():
+    with pytest.raises(IncompatibleModel, match="not normalised"):
+        log_likelihood(MLP(2), torch.randn(5, 2))
+
+
+@pytest.mark.parametrize("dataset", [Moons(), Circles(), Rings()])
+def test_toys_are_judged_on_100_000_fresh_points_the_same_each_time(dataset):
+    torch.manual_seed(1)
+    evaluation = LikelihoodEvaluation(dataset, seed=3)
+    assert evaluation.points.shape == (100_000, 2)
+    method = SSM(GaussianMixture(2, components=3))
+    first = evaluation(method)
+    assert first == LikelihoodEvaluation(dataset, seed=3)(method)
+    other = LikelihoodEvaluation(dataset, seed=4)(method)
+    assert first["test_log_likelihood"] != other["test_log_likelihood"]
+    gap = first["test_log_likelihood"] - other["test_log_likelihood"]
+    assert abs(gap) < 5 * math.hypot(first["test_log_likelihood_se"], other["test_log_likelihood_se"])
+
+
+def test_best_of_ten_small_batches_flatters_the_model():
+    """The highest of ten means lies 1.54 standard errors of a batch above their mean, for independent points: rings draws them.
+    Moons and circles space their angles evenly, so their batches vary less, and flatter less."""
+    torch.manual_seed(2)
+    model, data = GaussianMixture(2, components=20), Rings()
+    honest = log_likelihood(model, data.test_points(0, 100_000))
+    single = honest.standard_error * math.sqrt(honest.n / 200)
+    flattered = [best_of_batches(model, data, seed) for seed in range(40)]
+    excess = (sum(flattered) / 40 - honest.mean) / single
+    assert excess == pytest.approx(1.539, abs=0.45)
+
+
+def test_evaluation_needs_test_points():
+    with pytest.raises(VeraError):
+        LikelihoodEvaluation(TensorData(torch.randn(10, 2)))
+
+
+def test_density_image_is_normalised_and_the_right_way_up():
+    def f(x):
+        return -5 * ((x[:, 0] - 2).square() + (x[:, 1] - 3).square())
+
+    image = density_image(f)
+    assert image.shape == (100, 100)
+    assert float(image.sum()) == pytest.approx(1)
+    row, column = divmod(int(image.argmax()), 100)
+    assert (row, column) == pytest.approx((12, 74), abs=1)
+
+
+@pytest.mark.parametrize("variance", [0.2, 1.0, 3.0])
+def test_grid_normaliser_of_a_gaussian(variance):
+    normaliser = grid_log_normaliser(GaussianEnergy(variance, data_dim=2))
+    assert normaliser.log_z == pytest.approx(math.log(2 * math.pi * variance), abs=1e-3)
+    assert normaliser.rim_share < 1e-4
+
+
+def test_grid_normaliser_shows_mass_at_the_rim():
+    assert grid_log_normaliser(GaussianEnergy(1e6, data_dim=2)).rim_share > 1e-3
+
+
+def test_grid_likelihood_agrees_with_the_exact_one():
+    torch.manual_seed(3)
+    model = GaussianMixture(2, components=10)
+    x = torch.randn(5_000, 2)
+    assert grid_log_likelihood(model, x).mean == pytest.approx(log_likelihood(model, x).mean, abs=1e-3)
+
+
+def test_exact_samples_have_the_model_s_own_likelihood():
+    """E_p[log p] = −H(p), here of one Gaussian."""
+    torch.manual_seed(4)
+    model = GaussianMixture(2, components=1)
+    samples = exact_samples(model, 50_000)
+    assert log_likelihood(model, samples).mean == pytest.approx(-math.log(2 * math.pi * math.e), abs=0.03)
+    with pytest.raises(IncompatibleModel):
+        exact_samples(MLP(2), 10)
+
+
+def test_training_samples_of_every_method_that_has_some():
+    torch.manual_seed(5)
+    generator = mlp_generator(2)
+    methods = [
+        VERA(MLP(2), generator),
+        MEG(MLP(2), generator, StatisticsNetwork(2, 2)),
+        CoopNet(MLP(2), generator),
+        PCD(MLP(2)),
+    ]
+    for method in methods:
+        method.begin(torch.randn(4, 2))
+        before = {name: value.clone() for name, value in generator.state_dict().items()}
+        samples = training_samples(method, 50)
+        assert samples.shape == (50, 2)
+        assert not samples.requires_grad
+        assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
+    with pytest.raises(IncompatibleModel, match="without samples"):
+        training_samples(SSM(GaussianMixture(2)), 5)
+
+
+class Constant:
+    """An estimator with known bias and spread."""
+
+    def direction(self, generator, z0, x):
+        return -(generator.exact_score(x) + torch.tensor([0.3, -0.3]) + 0.5 * torch.randn_like(x))
+
+
+def test_score_error_measures_a_known_bias_and_deviation():
+    torch.manual_seed(6)
+    generator = linear_generator(torch.tensor([[1.0], [0.5]]), sigma=0.5)
+    with torch.no_grad():
+        pairs = generator.sample_with_latent(20)
+    error = score_error(Constant(), generator, pairs, repeats=4_000, chunk=1_000)
+    assert error.signed_bias == pytest.approx(0, abs=0.01)
+    assert error.absolute_bias == pytest.approx(0.3, abs=0.01)
+    assert error.rms_bias == pytest.approx(0.3, abs=0.01)
+    assert error.deviation == pytest.approx(0.5, rel=0.01)
+    assert error.rms_noise == pytest.approx(0.5 / math.sqrt(4_000), rel=0.01)
+    assert (error.pairs, error.repeats) == (20, 4_000)
+
+
+def test_grid_points_cover_the_square():
+    points = Grid(side=3, limit=2.0).points()
+    assert points[0].tolist() == [-2, 2]
+    assert points[-1].tolist() == [2, -2]
