@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
-"""How many standard errors a mean may miss its expectation by; with some thousand comparisons, a false alarm in 10,000 runs or so."""
+"""How many standard errors a mean may miss its expectation by: with some hundred comparisons, one false alarm in 10,000 seeds."""
 
 
 def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS) -> None:

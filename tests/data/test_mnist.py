@@ -136,7 +136,8 @@ def test_fingerprint_is_of_content_and_side_not_of_the_path(tmp_path, monkeypatc
     assert len({one.name for one in data}) == 4
     before = data[0].fingerprint
     assert MNISTLogit(data_dir=str(tmp_path)).fingerprint == before
-    assert MNISTLogit(side=28.0).fingerprint == before
+    with pytest.raises(SettingError, match=r"side must be one of 28, 14, got 28\.0"):
+        MNISTLogit(side=28.0)
     monkeypatch.setitem(digits.SHA256, digits.TRAIN_IMAGES, "0" * 64)
     assert MNISTLogit().fingerprint != before
 

@@ -10,6 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+TEST_POINTS = "test points"
+"""The purpose from which the seed of a test sample is derived; with the bare seed it would begin like the training stream."""
+
 
 class Stream(ABC):
     """An endless supply of batches whose position can be saved and restored."""

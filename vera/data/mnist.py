@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from vera.data import digits
-from vera.data.contract import DataSet, Stream
-from vera.data.digest import evaluation_seed, fingerprint_of
+from vera.data.contract import TEST_POINTS, DataSet, Stream
+from vera.data.digest import fingerprint_of
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.files import DataDir, data_directory
+from vera.randomness import seed_for
 from vera.registry import datasets
 from vera.settings import Count, validated
 
@@ -40,7 +41,7 @@ class LogitDigits(DataSet):
     registered: ClassVar[str]
 
     def __init__(self, side: Side) -> None:
-        self.side = int(side)
+        self.side = side
         self.data_dim = self.side**2
         self.name = self.registered if self.side == 28 else f"{self.registered}-{self.side}x{self.side}"
 
@@ -63,7 +64,7 @@ class LogitDigits(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        rng = torch.Generator().manual_seed(evaluation_seed(seed))
+        rng = torch.Generator().manual_seed(seed_for(seed, TEST_POINTS))
         return noisy_logit(choose_rows(self.rows()[1], n, rng), rng)
 
 

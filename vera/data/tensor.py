@@ -14,10 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vera.data.contract import DataSet, Stream
-from vera.data.digest import evaluation_seed
+from vera.data.contract import TEST_POINTS, DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
 from vera.errors import SettingError, VeraError
+from vera.randomness import seed_for
 from vera.settings import Count, validated
 
 Points = Tensor | NDArray[np.floating[Any]]
@@ -51,7 +51,7 @@ class TensorData(DataSet):
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         if self.test is None:
             raise VeraError(f"The data set '{self.name}' has no test points: give them as TensorData(x, test=...).")
-        return choose_rows(self.test, n, torch.Generator().manual_seed(evaluation_seed(seed)))
+        return choose_rows(self.test, n, torch.Generator().manual_seed(seed_for(seed, TEST_POINTS)))
 
 
 def as_dataset(data: Any) -> DataSet:

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vera.data.contract import DataSet, Stream
-from vera.data.digest import evaluation_seed, fingerprint_of
+from vera.data.contract import TEST_POINTS, DataSet, Stream
+from vera.data.digest import fingerprint_of
+from vera.randomness import seed_for
 from vera.registry import datasets
 from vera.settings import Count, validated
 
@@ -55,7 +56,7 @@ class Toy(DataSet):
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Fresh points: 100,000 unless told."""
-        return ToyStream(self, n or 100_000, evaluation_seed(seed)).next_batch()
+        return ToyStream(self, n or 100_000, seed_for(seed, TEST_POINTS)).next_batch()
 
 
 class ToyStream(Stream):

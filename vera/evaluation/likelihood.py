@@ -64,7 +64,7 @@ class LikelihoodEvaluation:
     """For the Trainer's `evaluate`: test log-likelihood of the energy model on the same test points each time."""
 
     def __init__(self, dataset: DataSet, seed: int = 0, n: int | None = None) -> None:
-        self.points = dataset.test_points(seed_for(seed, "test points"), n)
+        self.points = dataset.test_points(seed, n)
 
     def __call__(self, method: Any) -> dict[str, float]:
         estimate = log_likelihood(method.energy, self.points)

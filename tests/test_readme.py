@@ -1,0 +1,71 @@
+"""Every Python block of the README runs as it stands, in order, in one process of its own."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+BLOCKS = re.findall(r"<!-- run by tests/test_readme.py -->\n```python\n(.*?)```", README, re.DOTALL)
+
+
+def run(code, cwd):
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+def test_the_readme_has_its_examples():
+    assert len(BLOCKS) == 3
+
+
+def test_own_data_example_trains_an_ebm_in_about_ten_lines(tmp_path):
+    code = BLOCKS[0]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    check = """
+assert result.outcome == "ok"
+assert samples.shape == (1_000, 2)
+assert scores.shape == (5_000,)
+far = energy(torch.full((1, 2), 8.0))
+assert scores.detach().median() > far.detach().item() + 1
+assert (samples.std(0) / x.std(0)).log().abs().max() < 0.7
+import sys
+assert "ray" not in sys.modules
+"""
+    done = run(f"{code}\n{check}", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_exact_likelihood_example_prints_a_likelihood(tmp_path):
+    done = run(BLOCKS[1], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert -10 < float(done.stdout) < -2.394
+
+
+def test_own_method_example_trains_as_a_plug_in(tmp_path):
+    plugin = tmp_path / "my_method.py"
+    plugin.write_text(BLOCKS[2])
+    assert len([line for line in BLOCKS[2].splitlines() if line.strip()]) < 40
+    code = f"""
+import vera
+vera.load_plugin({str(plugin)!r})
+spec = vera.TrialSpec({{"name": "moons"}}, {{"energy": {{"name": "mlp"}}}}, {{"name": "noise-contrast"}}, steps=300, batch_size=200)
+trainer = vera.build_trainer(spec)
+result = trainer.run()
+assert result.outcome == "ok"
+assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 1.4
+"""
+    done = run(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"`?make ([a-z0-9-]+)", README))))
+def test_every_make_target_of_the_readme_exists(target):
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text()
+    assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_error_shown_is_the_error_given(tmp_path):
+    shown = re.search(r">>> (vera\.methods\.CPSM.*)\n(vera\.errors.*)\n", README)
+    done = run(f"import vera\n{shown.group(1)}", tmp_path)
+    assert done.stderr.strip().splitlines()[-1] == shown.group(2)
