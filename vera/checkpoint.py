@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from vera.errors import CheckpointError
 
 FORMAT = 1
+KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "random", "journal"}
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
@@ -34,12 +36,29 @@ def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
     if not path.is_file():
         raise CheckpointError(f"There is no checkpoint {path}.")
     try:
+        _check_whole(path)
         state = torch.load(path, map_location=device, weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError, zipfile.BadZipFile, EOFError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path} is not a readable checkpoint: {str(error).splitlines()[0]}") from error
-    if not isinstance(state, dict) or state.get("format") != FORMAT:
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(f"{path} is not a readable checkpoint: it holds more than numbers and texts.") from error
+    except Exception as error:  # torch raises whatever the bytes make its parsers raise
+        raise CheckpointError(f"{path} is not a readable checkpoint: {(str(error) or repr(error)).splitlines()[0]}") from error
+    if not isinstance(state, dict) or state.get("format") != FORMAT or not state.keys() >= KEYS:
         raise CheckpointError(f"{path} is not a vera checkpoint of format {FORMAT}.")
     return state
+
+
+def _check_whole(path: Path) -> None:
+    """torch neither checks the checksums of the archive it writes nor always notices that its end is missing."""
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(f"{damaged} is damaged")
+
+
+def describe_network(network: nn.Module) -> dict[str, Any]:
+    """Every layer's type and options and every weight's shape: two networks that compute the same function of their weights."""
+    layers = {name or "self": f"{type(m).__name__}({m.extra_repr()})" for name, m in network.named_modules()}
+    return layers | {name: list(value.shape) for name, value in network.state_dict().items()}
 
 
 def refuse_other_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:

@@ -41,6 +41,9 @@ class Generator(nn.Module):
         self.log_sigma_range = (math.log(sigma_min), math.log(sigma_max))
         self.log_sigma = nn.Parameter(torch.tensor(math.log(sigma)))
 
+    def extra_repr(self) -> str:
+        return f"latent_dim={self.latent_dim}, log_sigma_range={self.log_sigma_range}"
+
     @property
     def sigma(self) -> Tensor:
         return self.log_sigma.exp()
@@ -82,22 +85,23 @@ class Generator(nn.Module):
 @contextmanager
 def batch_statistics(net: nn.Module) -> Iterator[None]:
     """Batch norm in training mode that leaves its running averages alone."""
-    norms = [m for m in net.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
-    for norm in norms:
-        norm.track_running_stats = False
+    norms = [(m, m.training) for m in net.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
+    for norm, _ in norms:
+        norm.track_running_stats, norm.training = False, True
     try:
         yield
     finally:
-        for norm in norms:
-            norm.track_running_stats = True
+        for norm, training in norms:
+            norm.track_running_stats, norm.training = True, training
 
 
 @contextmanager
 def evaluating(net: nn.Module) -> Iterator[None]:
     """The network in evaluation mode, and back to the mode it was in."""
-    was_training = net.training
+    modes = [(module, module.training) for module in net.modules()]
     net.eval()
     try:
         yield
     finally:
-        net.train(was_training)
+        for module, training in modes:
+            module.training = training

@@ -35,16 +35,31 @@ class Journal:
         self._held = torch.empty(0, 0, dtype=torch.float64)
 
     def note(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
+        if "loss" not in metrics:
+            raise VeraError(f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}.")
+        for name, value in metrics.items():
+            if not isinstance(value, Tensor) or value.dim():
+                raise VeraError(f"A method must report 0-d tensors, but {name} is {type(value).__name__}.")
         self._names = self._names or list(metrics)
         self._waiting.append(metrics)
         if last or step % self.block == 0:
             self._close_block(step)
 
+    def watch(self, step: int) -> None:
+        """Look at what waits in an unfinished block; raise if the run has diverged already."""
+        if self._first_bad(self._collect()) is not None:
+            self._close_block(step)
+
     def note_evaluation(self, step: int, values: Mapping[str, float]) -> None:
-        for name, value in values.items():
+        try:
+            numbers = {name: float(value) for name, value in values.items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            raise VeraError(f"An evaluation must return names and numbers, got {values!r}.") from error
+        for name, value in numbers.items():
             if not math.isfinite(value):
+                self._close_block(step)
                 raise Diverged(step, f"{name} is {value}")
-        self.evaluations.append({"step": step, **values})
+        self.evaluations.append({"step": step, **numbers})
 
     def latest(self) -> dict[str, float]:
         """The last finite values of everything that was noted."""
@@ -52,11 +67,13 @@ class Journal:
         return {name: value for row in rows for name, value in row.items() if name != "step"}
 
     def state_dict(self) -> dict[str, Any]:
-        return {"names": self._names, "held": self._collect(), "history": self.history, "evaluations": self.evaluations}
+        rows = {"history": [dict(row) for row in self.history], "evaluations": [dict(row) for row in self.evaluations]}
+        return {"names": list(self._names), "held": self._collect().clone(), **rows}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._names, self._held, self._waiting = list(state["names"]), state["held"].cpu(), []
-        self.history, self.evaluations = list(state["history"]), list(state["evaluations"])
+        self.history = [dict(row) for row in state["history"]]
+        self.evaluations = [dict(row) for row in state["evaluations"]]
 
     def _collect(self) -> Tensor:
         """All that waits, as (steps, metrics) on the host."""
@@ -70,17 +87,27 @@ class Journal:
             self._waiting = []
         return self._held
 
+    def _bad(self, block: Tensor) -> Tensor:
+        """Which values end the run: those that are not finite, and a loss beyond its bounds."""
+        bad = ~block.isfinite()
+        loss = self._names.index("loss")
+        bad[:, loss] |= block[:, loss].abs() > self.max_loss
+        return bad
+
+    def _first_bad(self, block: Tensor) -> tuple[int, int] | None:
+        """(row, metric) of the first such value."""
+        places = self._bad(block).nonzero() if len(block) else block
+        return (int(places[0, 0]), int(places[0, 1])) if len(places) else None
+
     def _close_block(self, step: int) -> None:
         block = self._collect()
+        if not len(block):
+            return
         self._held = torch.empty(0, 0, dtype=torch.float64)
-        bad = ~block.isfinite()
-        if "loss" in self._names:
-            bad[:, self._names.index("loss")] |= block[:, self._names.index("loss")].abs() > self.max_loss
-        good = int(bad.any(1).int().argmax()) if bad.any() else len(block)
-        first = step - len(block) + 1
+        first, bad = step - len(block) + 1, self._first_bad(block)
+        good = len(block) if bad is None else bad[0]
         if good:
             means = block[:good].mean(0).tolist()
             self.history.append({"step": first + good - 1, **dict(zip(self._names, means, strict=True))})
-        if good < len(block):
-            culprit = int(bad[good].int().argmax())
-            raise Diverged(first + good, f"{self._names[culprit]} is {block[good, culprit].item():g}")
+        if bad is not None:
+            raise Diverged(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")

@@ -4,6 +4,7 @@ A plug-in is code, so it runs only when the user names it: a file given to `load
 `vera.methods`, `vera.models`, `vera.datasets`) whose own name is asked for.
 """
 
+import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ def load_plugin(path: str | Path) -> None:
     path = Path(path)
     if not path.is_file():
         raise PluginError(f"There is no plug-in file {path}.")
-    name = f"vera_plugin_{path.stem}"
+    name = f"vera_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise PluginError(f"{path} is not a Python file.")

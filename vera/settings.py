@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import inspect
 import math
+import numbers
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -26,19 +27,21 @@ class Bound:
     low: float = -math.inf
     high: float = math.inf
     strict: bool = False
+    below: float = math.inf
 
     def admits(self, value: float) -> bool:
-        return (self.low < value if self.strict else self.low <= value) and value <= self.high
+        return (self.low < value if self.strict else self.low <= value) and value <= self.high and value < self.below
 
     def __str__(self) -> str:
         lower = f"{'above' if self.strict else 'at least'} {self.low:g}" if self.low > -math.inf else ""
-        upper = f"at most {self.high:g}" if self.high < math.inf else ""
+        upper = f"below {self.below:g}" if self.below < math.inf else f"at most {self.high:g}" if self.high < math.inf else ""
         return " and ".join(part for part in (lower, upper) if part)
 
 
 Positive = Annotated[float, Bound(0, strict=True)]
 NonNegative = Annotated[float, Bound(0)]
 Fraction = Annotated[float, Bound(0, 1)]
+Decay = Annotated[float, Bound(0, below=1)]
 Count = Annotated[int, Bound(1)]
 NonNegativeCount = Annotated[int, Bound(0)]
 Sizes = tuple[Count, ...]
@@ -132,8 +135,10 @@ def _check_tuple(owner: str, name: str, value: Any, members: tuple[Any, ...]) ->
 
 
 def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
-    if annotation is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+    if annotation is float and not isinstance(value, bool) and isinstance(value, numbers.Real):
+        value = float(value)  # of an int, or of numpy's number
+    if annotation is int and not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        value = int(value)
     if annotation not in (bool, int, float, str):
         return value
     if not isinstance(value, annotation) or (annotation is int and isinstance(value, bool)):

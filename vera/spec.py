@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from vera.checkpoint import read_checkpoint
 from vera.data.contract import DataSet
-from vera.errors import CheckpointError, SettingError, VeraError
+from vera.errors import CheckpointError, SettingError, UnknownName, VeraError
 from vera.methods.contract import Method
 from vera.randomness import seed_for, seeded
 from vera.registry import datasets, methods, models
@@ -37,6 +38,10 @@ class TrialSpec:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if not isinstance(self.networks, Mapping):
+            raise SettingError(f"TrialSpec: networks must map roles to networks, got {self.networks!r}.")
+        for name in ("dataset", "networks", "method"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
         for role, part in {"dataset": self.dataset, "method": self.method, **self.networks}.items():
             if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
                 raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {part!r}.")
@@ -47,6 +52,9 @@ class TrialSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSpec":
         check_names("TrialSpec", settings_of(cls), values)
+        missing = [s.name for s in settings_of(cls).values() if s.required and s.name not in values]
+        if missing:
+            raise SettingError(f"TrialSpec needs {', '.join(missing)}.")
         return cls(**values)
 
 
@@ -62,7 +70,10 @@ def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
     """The method of a spec with its networks, initialised from the spec's seed."""
     name, settings = _split(spec.method)
     roles = methods.get(name).network_names()
-    check_names(f"method '{name}'", dict.fromkeys(roles), spec.networks)
+    for role in spec.networks:
+        if role not in roles:
+            raise UnknownName(f"The method '{name}' has no network '{role}'; it has {', '.join(roles)}.")
+    check_names(f"method '{name}'", {s: 1 for s in settings_of(methods.get(name)) if s not in roles}, settings)
     missing = [role for role in roles if role not in spec.networks]
     if missing:
         raise VeraError(f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given.")
@@ -92,6 +103,15 @@ def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device
     trainer = build_trainer(TrialSpec.from_dict(state["spec"]), data_dir=data_dir, device=device, **options)
     trainer.restore(path)
     return trainer
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would give it back: numpy's numbers as Python's, tuples as lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _split(part: Part) -> tuple[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ replay buffers, samplers), so a part cannot be forgotten by leaving it out of a 
 during training is not saved; keep it as a 0-d tensor.
 """
 
+from copy import deepcopy
 from typing import Any, Self
 
 import torch
@@ -15,7 +16,9 @@ class Stateful:
     """`state_dict`, `load_state_dict` and `to` over all attributes that carry state."""
 
     def state_dict(self) -> dict[str, Any]:
-        return {name: part.detach().clone() if isinstance(part, Tensor) else part.state_dict() for name, part in self._parts()}
+        return {
+            name: part.detach().clone() if isinstance(part, Tensor) else deepcopy(part.state_dict()) for name, part in self._parts()
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         parts = dict(self._parts())
@@ -26,7 +29,7 @@ class Stateful:
                 with torch.no_grad():
                     part.copy_(state[name])
             else:
-                part.load_state_dict(state[name])
+                part.load_state_dict(deepcopy(state[name]))
 
     def to(self, device: torch.device) -> Self:
         for name, part in self._parts():

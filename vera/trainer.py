@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from vera.checkpoint import read_checkpoint, refuse_other_run, write_checkpoint
+from vera.checkpoint import describe_network, read_checkpoint, refuse_other_run, write_checkpoint
 from vera.data.contract import DataSet
 from vera.data.tensor import as_dataset
+from vera.errors import CheckpointError, SettingError, VeraError
 from vera.journal import Diverged, Journal
 from vera.methods.contract import Method
 from vera.randomness import random_state, seed_for, seeded, set_random_state
@@ -37,6 +38,16 @@ class Result:
     step: int
     reason: str = ""
     metrics: dict[str, float] = field(default_factory=dict)
+
+
+def usable_device(name: str) -> torch.device:
+    """The device of that name, once something could be put on it."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise SettingError(f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
 
 
 class Trainer:
@@ -65,10 +76,11 @@ class Trainer:
         self.data: DataSet = as_dataset(data)
         self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
         self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
-        self.device = torch.device(device)
+        self.device = usable_device(device)
         self.progress = sys.stderr.isatty() if progress is None else progress
         self.journal = Journal(log_every, max_loss)
         self.step = 0
+        self._running = False
         self.seconds = 0.0
         self.result: Result | None = None
         self.spec: dict[str, Any] | None = None
@@ -87,6 +99,10 @@ class Trainer:
                 while self.step < until and self.result is None:
                     self._advance()
                     bar.update(self.step - bar.n)
+                if self.step == self.steps and self.result is None:
+                    self._finish()
+        except Diverged as end:
+            self.result = Result("diverged", end.step, end.reason, self.journal.latest())
         finally:
             self.seconds += time.monotonic() - started
         return self.result
@@ -109,14 +125,13 @@ class Trainer:
         """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
         state = read_checkpoint(Path(path), self.device)
         refuse_other_run(Path(path), state["identity"], self.identity())
+        if state["step"] > self.steps:
+            raise CheckpointError(f"{path} is at step {state['step']}, beyond this run's {self.steps} steps.")
         self.load_state_dict(state)
 
     def identity(self) -> dict[str, Any]:
         """What makes this run this run, as plain data. The number of steps is not part of it: a run may be extended."""
-        networks = {
-            name: {weight: list(value.shape) for weight, value in network.state_dict().items()}
-            for name, network in self.method.networks().items()
-        }
+        networks = {name: describe_network(network) for name, network in self.method.networks().items()}
         return {
             "method": {"name": self.method.label(), **self.method.settings()},
             "networks": networks,
@@ -126,6 +141,8 @@ class Trainer:
         }
 
     def state_dict(self) -> dict[str, Any]:
+        if self._running:
+            raise VeraError("A run is saved where it pauses, not from inside an evaluation: run(until=...), then save.")
         result = None if self.result is None else vars(self.result).copy()
         return {
             "identity": self.identity(),
@@ -152,18 +169,18 @@ class Trainer:
         x = self.stream.next_batch().to(self.device, non_blocking=True)
         metrics = self.method.step(x)
         self.step += 1
-        try:
-            self.journal.note(self.step, metrics, last=self.step == self.steps)
-            if self.evaluate is not None and (self.step % self.evaluate_every == 0 or self.step == self.steps):
-                self._evaluate()
-        except Diverged as end:
-            self.result = Result("diverged", end.step, end.reason, self.journal.latest())
-            return
-        if self.step == self.steps:
-            self.result = Result("ok", self.step, "", self.journal.latest())
+        self.journal.note(self.step, metrics, last=self.step == self.steps)
+        if self.step % self.evaluate_every == 0 and self.step < self.steps:
+            self._evaluate()
+
+    def _finish(self) -> None:
+        self._evaluate()
+        self.result = Result("ok", self.step, "", self.journal.latest())
 
     def _evaluate(self) -> None:
-        assert self.evaluate is not None
+        if self.evaluate is None:
+            return
+        self.journal.watch(self.step)
         with seeded(seed_for(self.seed, f"evaluation {self.step}")):
             self.journal.note_evaluation(self.step, self.evaluate(self.method))
 
@@ -171,9 +188,11 @@ class Trainer:
     def _own_random_state(self) -> Iterator[None]:
         outer = random_state()
         set_random_state(self._random)
+        self._running = True
         try:
             yield
         finally:
+            self._running = False
             self._random = random_state()
             set_random_state(outer)
 

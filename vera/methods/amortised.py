@@ -8,7 +8,7 @@ the energy's weights.
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -33,10 +33,13 @@ class AmortisedMethod(Method):
     entropy_weight: Annotated[NonNegative, "λ, the weight of the generator's entropy"] = 1.0
     gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on data"] = 0.1
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
-    tune: Annotated[Literal["first", "last"], "tune the estimator before the updates (paper) or after its use (code)"] = "first"
 
     @abstractmethod
     def make_entropy(self) -> EntropyGradient: ...
+
+    def tunes_first(self) -> bool:
+        """Whether the estimator is tuned before the updates, as in Algorithm 1, or after it was used."""
+        return True
 
     def setup(self) -> None:
         self.generator_weights = list(self.generator.parameters())
@@ -47,7 +50,7 @@ class AmortisedMethod(Method):
     def step(self, x: Tensor) -> Metrics:
         z0, x_g = self.generator.sample_with_latent(len(x))
         fixed = x_g.detach()
-        if self.entropy_weight > 0 and self.tune == "first":
+        if self.entropy_weight > 0 and self.tunes_first():
             self.entropy.tune(self.generator, z0, fixed)
         loss, metrics = contrast(self.energy, x, fixed, self.gamma, self.penalty)
         descend(loss, self.energy_weights, self.energy_optimiser)
@@ -62,7 +65,7 @@ class AmortisedMethod(Method):
         direction = gradient(self.energy, x_g)
         if self.entropy_weight > 0:
             direction = direction.add(self.entropy.direction(self.generator, z0, x_g), alpha=self.entropy_weight)
-            if self.tune == "last":
+            if not self.tunes_first():
                 self.entropy.tune(self.generator, z0, x_g)
         return direction
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, get_type_hints
 
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from vera.errors import IncompatibleModel, SettingError
 from vera.generator import Generator
@@ -36,9 +37,10 @@ class Method(Stateful, ABC):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in self.network_names():
-            if not isinstance(getattr(self, name), nn.Module):
-                raise SettingError(f"{self.label()}: {name} must be a torch.nn.Module, got {type(getattr(self, name)).__name__}.")
+        for name, kind in self.network_types().items():
+            if not isinstance(getattr(self, name), kind):
+                wanted = "torch.nn.Module" if kind is nn.Module else kind.__name__
+                raise SettingError(f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}.")
         if not any(p.requires_grad for p in self.energy.parameters()):
             raise IncompatibleModel(f"{self.label()} cannot train {type(self.energy).__name__}: it has no weights to train.")
         for need in self.needs:
@@ -60,6 +62,8 @@ class Method(Stateful, ABC):
     def begin(self, x: Tensor) -> None:
         """Check the networks against an example batch, then `setup_for` it. The Trainer calls this."""
         check_energy(self.label(), self.energy, x)
+        if len(x) == 1 and any(isinstance(m, _BatchNorm) for n in self.networks().values() for m in n.modules()):
+            raise IncompatibleModel(f"{self.label()}: batch norm needs a batch_size of at least 2.")
         for network in self.networks().values():
             if isinstance(network, Generator):
                 check_generator(self.label(), network, x)
@@ -76,8 +80,13 @@ class Method(Stateful, ABC):
     @classmethod
     def network_names(cls) -> list[str]:
         """The fields that are networks, in order."""
+        return list(cls.network_types())
+
+    @classmethod
+    def network_types(cls) -> dict[str, type[nn.Module]]:
         hints = get_type_hints(cls)
-        return [f.name for f in dataclasses.fields(cls) if isinstance(hints[f.name], type) and issubclass(hints[f.name], nn.Module)]
+        fields = {f.name: hints[f.name] for f in dataclasses.fields(cls)}
+        return {name: kind for name, kind in fields.items() if isinstance(kind, type) and issubclass(kind, nn.Module)}
 
     def networks(self) -> dict[str, nn.Module]:
         return {name: getattr(self, name) for name in self.network_names()}
@@ -87,12 +96,15 @@ class Method(Stateful, ABC):
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in networks}
 
     def _check_need(self, need: str) -> None:
-        offered, wanted, hint = {
+        rules = {
             "density": (isinstance(self.energy, Density), "a normalised log-likelihood (log_prob and sample)", "mixture, nice"),
             "hessian": (has_hessian(self.energy), "second derivatives in x, and those of a piecewise linear network are zero",
                         "mlp with activation='softplus', mixture, nice"),
             "curvature": (isinstance(self.energy, Curved), "curvature propagation (score_and_curvature)", "nice"),
-        }[need]  # fmt: skip
+        }  # fmt: skip
+        if need not in rules:
+            raise SettingError(f"{self.label()} needs '{need}', which is none of {', '.join(rules)}.")
+        offered, wanted, hint = rules[need]
         if not offered:
             raise IncompatibleModel(
                 f"{self.label()} cannot train {type(self.energy).__name__}: it needs {wanted}. Models that have it: {hint}."

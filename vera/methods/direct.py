@@ -8,7 +8,7 @@ from torch import Tensor
 
 from vera.methods.contract import Method, Metrics
 from vera.optim import SCORE_MATCHING_BETAS, adam, descend
-from vera.settings import Fraction, Positive
+from vera.settings import Decay, Positive
 
 
 @dataclass(eq=False)
@@ -17,7 +17,7 @@ class DirectMethod(Method):
 
     _: KW_ONLY
     lr: Annotated[Positive, "learning rate"] = 1e-3
-    betas: Annotated[tuple[Fraction, Fraction], "Adam's betas"] = SCORE_MATCHING_BETAS
+    betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = SCORE_MATCHING_BETAS
 
     @abstractmethod
     def loss(self, x: Tensor) -> Tensor: ...

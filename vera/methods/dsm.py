@@ -23,6 +23,6 @@ class DSM(DirectMethod):
     noise: Annotated[Positive, "σ, the deviation of the added noise"] = 0.1
 
     def loss(self, x: Tensor) -> Tensor:
-        offset = self.noise * torch.randn_like(x)
-        _, _, score = differentiable_gradient(self.energy, x + offset)
-        return 0.5 * squared_norm(self.noise**2 * score + offset).mean()
+        noised = x + self.noise * torch.randn_like(x)
+        _, _, score = differentiable_gradient(self.energy, noised)
+        return 0.5 * squared_norm(self.noise**2 * score + (noised - x)).mean()

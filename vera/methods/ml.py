@@ -8,7 +8,7 @@ from torch import Tensor
 from vera.methods.direct import DirectMethod
 from vera.optim import PAPER_BETAS
 from vera.registry import methods
-from vera.settings import Fraction
+from vera.settings import Decay
 
 
 @methods.register("ml")
@@ -17,7 +17,7 @@ class MaximumLikelihood(DirectMethod):
     """Exact likelihood, constant learning rate."""
 
     needs = ("density",)
-    betas: Annotated[tuple[Fraction, Fraction], "Adam's betas"] = PAPER_BETAS
+    betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = PAPER_BETAS
 
     def loss(self, x: Tensor) -> Tensor:
         return -self.energy.log_prob(x).mean()  # type: ignore[operator]

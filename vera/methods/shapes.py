@@ -9,6 +9,9 @@ from vera.generator import Generator, evaluating
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
     """f must map (B, ...) to (B,)."""
+    width = getattr(energy, "data_dim", x.shape[1])
+    if width != x.shape[1]:
+        raise IncompatibleModel(f"{owner}: {type(energy).__name__} takes {width} dimensions, the data have {tuple(x.shape)}.")
     shape = _output_shape(owner, energy, x[:2])
     if shape != (len(x[:2]),):
         raise IncompatibleModel(f"{owner}: the energy must return one number a point, shape ({len(x[:2])},), got {tuple(shape)}.")
@@ -27,6 +30,8 @@ def _output_shape(owner: str, network: nn.Module, x: Tensor) -> torch.Size:
     try:
         with evaluating(network):
             output = network(x)
-    except RuntimeError as error:
+    except Exception as error:
         raise IncompatibleModel(f"{owner}: {type(network).__name__} refuses input of shape {tuple(x.shape)}: {error}") from error
-    return torch.Size(output.shape)
+    if not isinstance(output, Tensor):
+        raise IncompatibleModel(f"{owner}: {type(network).__name__} must return one number a point, got {type(output).__name__}.")
+    return output.shape

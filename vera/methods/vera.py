@@ -1,7 +1,7 @@
 """VERA: an energy-based model trained by a generator with an importance-sampled entropy gradient, without MCMC (Sec. 4)."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from vera.entropy import ImportanceEntropy
 from vera.methods.amortised import AmortisedMethod
@@ -18,7 +18,11 @@ class VERA(AmortisedMethod):
     posterior_lr: Annotated[Positive, "learning rate of the posterior scale η"] = 2e-4
     eta: Annotated[Positive, "initial posterior scale"] = 0.1
     shared_eta: Annotated[bool, "one η for all latent dimensions (paper) in place of one each (code)"] = False
-    chunks: Annotated[Count, "cut the importance pass into this many parts over k, to bound memory"] = 1
+    tune: Annotated[Literal["first", "last"], "tune η before the updates (paper) or after its use (code)"] = "first"
+    chunks: Annotated[Count, "parts over k of the importance pass, each with its own batch-norm statistics; 1 as the code"] = 4
+
+    def tunes_first(self) -> bool:
+        return self.tune == "first"
 
     def make_entropy(self) -> ImportanceEntropy:
         return ImportanceEntropy(

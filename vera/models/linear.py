@@ -7,6 +7,7 @@ P = I + WᵀW/σ² and mean P⁻¹Wᵀ(x − μ)/σ². Trap: the paper prints th
 import torch
 from torch import Tensor, nn
 
+from vera.errors import SettingError
 from vera.generator import Generator
 from vera.registry import models
 from vera.settings import Count, Positive, validated
@@ -28,6 +29,10 @@ class LinearGenerator(Generator):
 
         `noise="variance"` sets σ to the noise *variance*, as the published bias experiment does by mistake.
         """
+        if noise not in ("deviation", "variance"):
+            raise SettingError(f"LinearGenerator: noise must be one of 'deviation', 'variance', got {noise!r}.")
+        if not 1 <= components < x.shape[1]:
+            raise SettingError(f"LinearGenerator: components must be at least 1 and below {x.shape[1]}, got {components}.")
         mean = x.mean(0)
         eigenvalues, vectors = torch.linalg.eigh(torch.cov((x - mean).T))
         kept, discarded = eigenvalues[-components:].flip(0), eigenvalues[:-components]

@@ -26,9 +26,11 @@ class GaussianMixture(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """f(x) = log p(x)."""
-        whitened = (x.unsqueeze(1) - self.means) * (-self.log_scales).exp()
+        # Components on the innermost axis: the sum over a handful of dimensions then runs along whole rows.
+        points, means, scales = (t.T.contiguous() for t in (x, self.means, (-self.log_scales).exp()))
+        whitened = (points.unsqueeze(2) - means.unsqueeze(1)) * scales.unsqueeze(1)
         offset = self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
-        return torch.logsumexp(offset - 0.5 * whitened.square().sum(-1), dim=1)
+        return torch.logsumexp(offset - 0.5 * whitened.square().sum(0), dim=1)
 
     def log_prob(self, x: Tensor) -> Tensor:
         return self(x)

@@ -19,8 +19,8 @@ Activation = Literal["leaky_relu", "relu", "softplus"]
 Output = Literal["identity", "tanh", "sigmoid"]
 
 _ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    "leaky_relu": lambda: nn.LeakyReLU(0.2),
-    "relu": nn.ReLU,
+    "leaky_relu": lambda: nn.LeakyReLU(0.2, inplace=True),
+    "relu": lambda: nn.ReLU(inplace=True),
     "softplus": nn.Softplus,
 }
 _OUTPUTS: dict[str, Callable[[], nn.Module]] = {"identity": nn.Identity, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}

@@ -1,0 +1,69 @@
+"""Peak memory of the entropy block, against the same block with a graph.
+
+The meter follows every allocation and release of torch's CPU allocator, temporaries inside a kernel included, through the
+profiler; it counts what is live above the start, so weights and inputs are free. What the matrix library keeps for itself it does
+not see, nor does it differ between the two forms.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+from bench.workloads import SHAPES, prepare
+from vera.entropy import ImportanceEntropy
+from vera.generator import Generator
+from vera.randomness import seeded
+
+
+@dataclass(frozen=True)
+class BlockMemory:
+    """Peak bytes of one entropy direction for a batch, in the two forms."""
+
+    bytes: int
+    bytes_with_graph: int
+
+    @property
+    def ratio(self) -> float:
+        return self.bytes / self.bytes_with_graph
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """The most that was allocated at once during `work`, above what was live before; its result counts as live."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # or the profiler reports its own start and stop on stderr
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        result = work()
+    del result
+    events = profiler.profiler.kineto_results.events()
+    changes = [event.nbytes() for event in sorted(events, key=_start) if event.name() == "[memory]"]
+    return max(accumulate(changes, initial=0))
+
+
+def entropy_block(shape_name: str) -> BlockMemory:
+    """Both forms on the generator, batch and k of this shape's VERA step."""
+    with seeded(0):
+        workload = prepare(SHAPES[shape_name], "vera")
+        entropy, generator = workload.method.entropy, workload.method.generator  # type: ignore[attr-defined]
+        with torch.no_grad():
+            z0, x = generator.sample_with_latent(len(workload.batches[0]))
+        lean = peak_bytes(lambda: entropy.direction(generator, z0, x))
+        return BlockMemory(lean, peak_bytes(lambda: graph_direction(entropy, generator, z0, x)))
+
+
+def graph_direction(entropy: ImportanceEntropy, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
+    """c as the published code computes it: autograd follows the k·B pass, though everything is detached in the end."""
+    noise = torch.randn(entropy.k, *z0.shape, device=z0.device, dtype=z0.dtype)
+    z = z0 + entropy.log_eta.exp() * noise
+    offsets = x - generator.mean(z.flatten(0, 1)).view(entropy.k, *x.shape)
+    log_joint = -0.5 * ((offsets / generator.sigma).square().sum(-1) + z.square().sum(-1))
+    log_proposal = -0.5 * noise.square().sum(-1)  # the normalising constants are equal for all k draws
+    weights = (log_joint - log_proposal).softmax(0).unsqueeze(-1)
+    return (weights * offsets / generator.sigma.square()).sum(0).detach()
+
+
+def _start(event: torch._C._autograd._KinetoEvent) -> int:
+    return event.start_ns()

@@ -1,0 +1,119 @@
+"""`make bench-step`: one training step of every method on every shape, against the time of its matrix products alone.
+
+    shape × method → ms per step, GFLOP, step time ÷ product time     (same run, same threads, interleaved)
+    shape          → peak memory of VERA's entropy block ÷ the same block with a graph
+
+The ratio says how much of a step is not arithmetic that any implementation would need, and holds on any machine; milliseconds do
+not. Every registered method has a row: a pair that does not go together shows why.
+"""
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from bench.matmuls import Replay, flops, record
+from bench.memory import entropy_block
+from bench.step_report import TIME_BARS, Bar, MemoryRow, StepRow, bars, document
+from bench.timing import compare, solo
+from bench.workloads import SHAPES, prepare
+from vera.errors import VeraError
+from vera.randomness import seeded
+from vera.registry import load_plugin, methods
+
+WARM_UP = 3
+
+
+def measure(shape_name: str, method_name: str, seconds: float, rounds: int) -> StepRow:
+    """One row; what the method refuses to train becomes its reason."""
+    try:
+        with seeded(0):
+            step = prepare(SHAPES[shape_name], method_name).stepper()
+            for _ in range(WARM_UP):
+                step()
+            return _time(shape_name, method_name, step, seconds, rounds)
+    except VeraError as refusal:
+        return StepRow(shape_name, method_name, reason=_short(refusal))
+
+
+def _time(shape_name: str, method_name: str, step: Any, seconds: float, rounds: int) -> StepRow:
+    products = record(step)
+    if not products:
+        ms, _ = solo(step, seconds, rounds)
+        return StepRow(shape_name, method_name, ms, 0.0, 0, reason="no matrix product in this step")
+    replay = Replay(products)
+    replay()
+    timing = compare(step, replay, seconds, rounds)
+    return StepRow(shape_name, method_name, timing.work_ms, flops(products) / 1e9, len(products), timing)
+
+
+def _short(refusal: VeraError) -> str:
+    """The reason without the method's and the model's names, which the row has already, and without the advice."""
+    return str(refusal).partition(": ")[2].partition(".")[0] or str(refusal)
+
+
+def measure_memory(shape_names: Sequence[str]) -> list[MemoryRow]:
+    blocks = {name: entropy_block(name) for name in shape_names if name in TIME_BARS}
+    return [MemoryRow(name, block.bytes, block.bytes_with_graph) for name, block in blocks.items()]
+
+
+def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.step", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES), metavar="SHAPE", help=", ".join(SHAPES))
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="default: every registered method")
+    parser.add_argument("--plugin", help="a Python file that registers methods of your own")
+    parser.add_argument("--threads", type=int, default=1, help="threads of step and products alike (the bars are for 1)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time for each cell of the table")
+    parser.add_argument("--rounds", type=int, default=3, help="at least so many rounds a cell, whatever the time")
+    parser.add_argument("--quick", action="store_true", help="one round a cell and no verdict on time: does it run?")
+    parser.add_argument("--memory-only", action="store_true", help="no timing")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to a file too")
+    parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = arguments(argv)
+    if options.plugin:
+        load_plugin(options.plugin)
+    seconds, rounds = (0.0, 1) if options.quick else (options.seconds, options.rounds)
+    threads_before = torch.get_num_threads()
+    torch.set_num_threads(options.threads)
+    try:
+        pairs = [] if options.memory_only else [(s, m) for s in options.shapes for m in options.methods or methods]
+        progress = tqdm(pairs, desc="step", unit="cell", file=sys.stderr, disable=not sys.stderr.isatty())
+        steps = [measure(shape, method, seconds, rounds) for shape, method in progress]
+        memory = measure_memory(options.shapes)
+    finally:
+        torch.set_num_threads(threads_before)
+    # The time bars are stated for one thread, and one round is too noisy to be judged.
+    judged = bars([] if options.quick or options.threads != 1 else steps, memory)
+    print(f"{options.threads} thread(s), torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n")
+    print(document(steps, memory, judged, {name: shape.title for name, shape in SHAPES.items()}))
+    if options.json:
+        options.json.write_text(json.dumps(_plain(options.threads, steps, memory, judged), indent=1) + "\n")
+    return int(options.enforce and not all(bar.met for bar in judged))
+
+
+def _plain(threads: int, steps: list[StepRow], memory: list[MemoryRow], judged: list[Bar]) -> dict[str, Any]:
+    """Everything that was measured, with what a reader needs to judge it; never a host name or a path."""
+    return {
+        "threads": threads,
+        "torch": torch.__version__,
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+        "machine": platform.machine(),
+        "steps": [asdict(row) for row in steps],
+        "memory": [{**asdict(row), "ratio": row.ratio} for row in memory],
+        "bars": [{**asdict(bar), "met": bar.met} for bar in judged],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What the step benchmark found: rows, bars and how both are printed. Plain data, no torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.timing import Comparison
+
+BLANK = "—"
+TIME_BARS = {"toy": 5.0, "nice": 1.35, "tabular": 1.5}
+"""The most that a VERA step may cost on one thread, in units of its matrix products."""
+MEMORY_BAR = 1 / 3
+"""The most that the entropy block may hold, as a share of the same block with a graph."""
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One method on one shape. `reason` says why there is no number: an impossible pair, or a step without a matrix product."""
+
+    shape: str
+    method: str
+    ms: float | None = None
+    gflop: float | None = None
+    products: int | None = None
+    timing: Comparison | None = None
+    reason: str = ""
+
+    def cells(self) -> list[str]:
+        counted = [_number(self.ms, ".2f"), _number(self.gflop, ".3f"), _number(self.products, "d")]
+        return [self.shape, self.method, *counted, *self._timing_cells(), self.reason]
+
+    def _timing_cells(self) -> list[str]:
+        if self.timing is None:
+            return [BLANK] * 4
+        low, high = self.timing.spread
+        return [f"{self.timing.yardstick_ms:.2f}", f"{self.timing.ratio:.2f}", f"{low:.2f}–{high:.2f}", str(self.timing.rounds)]
+
+
+@dataclass(frozen=True)
+class MemoryRow:
+    """Peak memory of one entropy direction."""
+
+    shape: str
+    bytes: int
+    bytes_with_graph: int
+
+    @property
+    def ratio(self) -> float:
+        return self.bytes / self.bytes_with_graph
+
+    def cells(self) -> list[str]:
+        return [self.shape, f"{self.bytes / 1e6:.2f}", f"{self.bytes_with_graph / 1e6:.2f}", f"{self.ratio:.3f}"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A limit, and what was measured against it."""
+
+    what: str
+    limit: float
+    measured: float
+
+    @property
+    def met(self) -> bool:
+        return self.measured <= self.limit
+
+    def __str__(self) -> str:
+        return f"{'met    ' if self.met else 'NOT MET'}  {self.what}: {self.measured:.3f}, at most {self.limit:.3f}"
+
+
+def bars(steps: Sequence[StepRow], memory: Sequence[MemoryRow]) -> list[Bar]:
+    """Every bar whose number was measured."""
+    judged = [row for row in steps if row.method == "vera" and row.shape in TIME_BARS]
+    times = [
+        Bar(f"VERA step / its matrix products, {row.shape}", TIME_BARS[row.shape], row.timing.ratio) for row in judged if row.timing
+    ]
+    return times + [Bar(f"entropy block / the same with a graph, {row.shape}", MEMORY_BAR, row.ratio) for row in memory]
+
+
+STEP_HEADER = ["shape", "method", "ms/step", "GFLOP", "products", "products ms", "ratio", "quartiles", "rounds", ""]
+MEMORY_HEADER = ["shape", "entropy block MB", "with a graph MB", "ratio"]
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    """Aligned plain text; the first `left` columns and an untitled last one are flush left, the others flush right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    aligned = [
+        "  ".join(
+            cell.ljust(width) if i < left or not header[i] else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [header, *rows]
+    ]
+    return "\n".join(line.rstrip() for line in aligned)
+
+
+def document(steps: Sequence[StepRow], memory: Sequence[MemoryRow], judged: Sequence[Bar], titles: Mapping[str, str]) -> str:
+    """The whole page: tables, the shapes in words, the bars."""
+    shapes = dict.fromkeys([row.shape for row in steps] + [row.shape for row in memory])
+    parts = ["\n".join(f"{name}: {titles[name]}" for name in shapes)]
+    parts += [table(STEP_HEADER, [row.cells() for row in steps], left=2)] if steps else []
+    parts += [table(MEMORY_HEADER, [row.cells() for row in memory], left=1)] if memory else []
+    parts += ["\n".join(map(str, judged))] if judged else []
+    return "\n\n".join(parts)
+
+
+def _number(value: float | None, form: str) -> str:
+    return BLANK if value is None else format(value, form)

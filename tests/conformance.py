@@ -1,0 +1,207 @@
+"""What holds for every method, whoever wrote it: small networks for each of its roles, other values for each of its settings.
+
+Nothing here names a method. Networks come from a method's fields, rules from its `needs`, values from its annotations.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from vera.data import TensorData
+from vera.errors import VeraError
+from vera.generator import Generator
+from vera.methods import Method
+from vera.registry import methods, models
+from vera.settings import Bound, settings_of
+from vera.spec import TrialSpec, build_method
+from vera.trainer import Trainer
+
+BATCH = 16
+SMALL = {"hidden": [8, 8], "sigma": 0.5, "sigma_max": 1.0}
+"""Settings of the networks beside the energy; σ is wide, so that a sampler's proposals are sometimes accepted."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """A small energy model, its data's dimension, and what it offers of what a method may need."""
+
+    part: dict[str, Any]
+    data_dim: int
+    offers: frozenset[str]
+
+
+ENERGIES = {
+    "leaky_mlp": Energy({"name": "mlp", "hidden": [8, 8]}, 2, frozenset()),
+    "softplus_mlp": Energy({"name": "mlp", "hidden": [8, 8], "activation": "softplus"}, 2, frozenset({"hessian"})),
+    "mixture": Energy({"name": "mixture", "components": 4}, 2, frozenset({"hessian", "density"})),
+    "nice_2d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 2, frozenset({"hessian", "density", "curvature"})),
+    "nice_6d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 6, frozenset({"hessian", "density", "curvature"})),
+}
+
+
+def supports(method: str, energy: str) -> bool:
+    return set(methods.get(method).needs) <= ENERGIES[energy].offers
+
+
+PAIRS = [(method, energy) for method in methods for energy in ENERGIES if supports(method, energy)]
+IMPOSSIBLE = [(method, energy) for method in methods for energy in ENERGIES if not supports(method, energy)]
+
+
+def points(data_dim: int, n: int = 40) -> Tensor:
+    return torch.randn(n, data_dim, generator=torch.Generator().manual_seed(data_dim)) * 0.8 + 0.3
+
+
+def parts_for(method: str, energy: str) -> dict[str, dict[str, Any]]:
+    """A small network for each role: a generator where the field says so, else the registered model of the role's name."""
+    cls = methods.get(method)
+    hints = get_type_hints(cls)
+    parts = {}
+    for role in cls.network_names():
+        name = "mlp-generator" if issubclass(hints[role], Generator) else role
+        parts[role] = ENERGIES[energy].part if role == "energy" else {"name": name}
+        if role != "energy":
+            parts[role] |= {key: value for key, value in SMALL.items() if key in settings_of(models.get(name))}
+    return parts
+
+
+def small_settings(method: str) -> dict[str, Any]:
+    """The defaults, with every count cut to 8 at most, and what is off by default (a weight of 0) switched on."""
+    small = {}
+    for name, setting in settings_of(methods.get(method)).items():
+        if isinstance(setting.default, int) and setting.default > 8:
+            small[name] = 8
+        if isinstance(setting.default, float) and setting.default == 0:
+            small[name] = 0.1
+    return small
+
+
+def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Method:
+    data = TensorData(points(ENERGIES[energy].data_dim))
+    settings = small_settings(method) | settings
+    spec = TrialSpec({"name": "moons"}, parts_for(method, energy), {"name": method, **settings}, steps=1, seed=seed)
+    return build_method(spec, data)
+
+
+def make_trainer(
+    method: str, energy: str, *, data: Tensor | None = None, seed: int = 0, settings: dict[str, Any] | None = None, **options: Any
+) -> Trainer:
+    data = points(ENERGIES[energy].data_dim) if data is None else data
+    options = {"steps": 6, "log_every": 4, "batch_size": BATCH, "progress": False} | options
+    return Trainer(make_method(method, energy, seed, **(settings or {})), data, seed=seed, **options)
+
+
+@torch.no_grad()
+def probe(method: Method) -> dict[str, float]:
+    """An evaluation that draws random numbers."""
+    return {"probe": float(method.energy(torch.randn(8, method.energy.data_dim)).mean())}
+
+
+def numbers(trainer: Trainer) -> dict[str, Any]:
+    """Everything a run produced and would go on from; only the wall-clock time is left out."""
+    return {name: part for name, part in trainer.state_dict().items() if name != "seconds"}
+
+
+def visible(trainer: Trainer) -> dict[str, Any]:
+    """What training did: weights and metrics. The settings, which an optimiser's state repeats, are not part of it."""
+    weights = {role: network.state_dict() for role, network in trainer.method.networks().items()}
+    return {"weights": weights, "history": trainer.history}
+
+
+def differences(a: Any, b: Any, path: str = "") -> list[str]:
+    """Where two nested states are not bitwise equal."""
+    if type(a) is not type(b):
+        return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
+    if isinstance(a, Tensor):
+        equal = a.dtype == b.dtype and a.shape == b.shape and a.numpy(force=True).tobytes() == b.numpy(force=True).tobytes()
+        return [] if equal else [path]
+    if isinstance(a, dict):
+        if list(a) != list(b):
+            return [f"{path}: {list(a)} and {list(b)}"]
+        return [found for key in a for found in differences(a[key], b[key], f"{path}/{key}")]
+    if isinstance(a, list | tuple):
+        if len(a) != len(b):
+            return [f"{path}: {len(a)} and {len(b)} entries"]
+        return [found for i, (one, other) in enumerate(zip(a, b, strict=True)) for found in differences(one, other, f"{path}/{i}")]
+    return [] if a == b else [f"{path}: {a} and {b}"]
+
+
+def check_resume(method: str, energy: str, folder: Any) -> None:
+    """2N steps are N steps, a checkpoint, everything built afresh, and N more; N lies inside an epoch and inside a block."""
+    options = {"steps": 14, "log_every": 4, "evaluate": probe, "evaluate_every": 3}
+    straight = make_trainer(method, energy, **options)
+    straight.run()
+    first = make_trainer(method, energy, **options)
+    first.run(until=7)
+    assert 0 < first.stream.cursor <= len(first.stream.rows) - BATCH
+    first.save(folder / "run.pt")
+    with torch.random.fork_rng():
+        torch.manual_seed(1234)
+        second = make_trainer(method, energy, **options)
+        second.restore(folder / "run.pt")
+        assert second.step == 7
+        second.run()
+        first.run()
+    assert straight.result.outcome == "ok"
+    assert [row["step"] for row in straight.history] == [4, 8, 12, 14]
+    assert [row["step"] for row in straight.evaluations] == [3, 6, 9, 12, 14]
+    assert differences(numbers(straight), numbers(second)) == []
+    assert differences(numbers(straight), numbers(first)) == []
+
+
+def setting_names(method: str) -> list[str]:
+    networks = methods.get(method).network_names()
+    return [field.name for field in dataclasses.fields(methods.get(method)) if field.name not in networks]
+
+
+def other_values(annotation: Any, value: Any) -> list[Any]:
+    """Valid values that differ from the given one, read off the annotation: every choice, each entry of a tuple, one number."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        bounds = [note for note in arguments[1:] if isinstance(note, Bound)]
+        return [other for other in other_values(arguments[0], value) if all(bound.admits(other) for bound in bounds)]
+    if origin is Literal:
+        return [choice for choice in arguments if choice != value]
+    if origin is Union or isinstance(annotation, type(int | None)):
+        return [other for member in arguments if member is not type(None) for other in other_values(member, value)]
+    if origin is tuple:
+        changes = [(i, other_values(member, value[i])[0]) for i, member in enumerate(arguments)]
+        return [(*value[:i], other, *value[i + 1 :]) for i, other in changes]
+    candidates = {
+        bool: [not value],
+        int: [(value or 0) + 1, (value or 0) - 1],
+        float: [2 * (value or 0.0), (value or 0.0) / 2, 0.5, 0.25],
+    }
+    return [other for other in candidates[annotation] if other != value]
+
+
+def other_settings(method: str) -> Iterator[tuple[str, Any]]:
+    """(setting, another valid value): all choices of a Literal, all entries of a tuple, else the first number that is allowed."""
+    known, small = settings_of(methods.get(method)), small_settings(method)
+    for name in setting_names(method):
+        others = other_values(known[name].annotation, small.get(name, known[name].default))
+        numeric = others and isinstance(others[0], int | float)
+        yield from ((name, other) for other in (others[:1] if numeric else others))
+
+
+def optimisers_of(method: Method, weights: list[nn.Parameter]) -> list[torch.optim.Optimizer]:
+    """The optimisers among a method's attributes that move any of these weights."""
+    wanted = {id(weight) for weight in weights}
+    held = [part for part in vars(method).values() if isinstance(part, torch.optim.Optimizer)]
+    return [o for o in held if wanted & {id(p) for group in o.param_groups for p in group["params"]}]
+
+
+@contextmanager
+def refused(*parts: str, kind: type[VeraError] = VeraError) -> Iterator[None]:
+    """The block must raise an error of the user's kind: one line that holds all these parts."""
+    with pytest.raises(kind) as caught:
+        yield
+    text = str(caught.value)
+    assert "\n" not in text
+    missing = [part for part in parts if part not in text]
+    assert not missing, f"{missing} not in: {text}"

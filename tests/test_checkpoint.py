@@ -1,0 +1,208 @@
+"""Checkpoint files: unreadable ones, hostile ones, those of another run, and runs rebuilt from a checkpoint alone."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from conformance import differences, numbers, refused
+
+from vera.checkpoint import write_checkpoint
+from vera.errors import CheckpointError
+from vera.methods import DSM, VERA, MaximumLikelihood
+from vera.models import MLP, NICE, GaussianMixture, mlp_generator
+from vera.spec import TrialSpec, build_trainer, load_trainer
+from vera.trainer import Trainer
+
+POINTS = torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
+
+
+def make(energy=None, data=POINTS, seed=0, batch_size=5, method=MaximumLikelihood, **settings) -> Trainer:
+    energy = GaussianMixture(2, 3) if energy is None else energy
+    return Trainer(method(energy, **settings), data, steps=4, batch_size=batch_size, seed=seed)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "run.pt"
+    trainer = make()
+    trainer.run()
+    trainer.save(path)
+    return path
+
+
+def test_a_missing_checkpoint_is_named(tmp_path):
+    for path in (tmp_path / "none.pt", tmp_path):
+        with refused("no checkpoint", str(path), kind=CheckpointError):
+            make().restore(path)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+def test_a_truncated_checkpoint_is_refused(saved, fraction):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole[: int(len(whole) * fraction)])
+    with refused(str(saved), "not a readable checkpoint", kind=CheckpointError):
+        make().restore(saved)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"hello, world\n", bytes(1000), bytes(range(256)), b"(" * 10, b"0" * 10, b"G" * 6, b"\x80\x04.", b"PK\x03\x04" + bytes(50)],
+    ids=["text", "zeros", "all bytes", "marks", "pops", "short float", "empty pickle", "zip header"],
+)
+def test_garbage_is_refused(tmp_path, content):
+    path = tmp_path / "run.pt"
+    path.write_bytes(content)
+    with refused(str(path), "not a readable checkpoint", kind=CheckpointError):
+        make().restore(path)
+
+
+def test_a_flipped_bit_in_a_weight_is_noticed(saved):
+    weights = torch.load(saved, weights_only=True)["method"]["energy"]["means"].numpy().tobytes()
+    whole = saved.read_bytes()
+    place = whole.index(weights)
+    saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    with refused(str(saved), kind=CheckpointError):
+        make().restore(saved)
+
+
+class Hostile:
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.marker),)
+
+
+@pytest.mark.parametrize("write", [lambda state, path: path.write_bytes(pickle.dumps(state)), torch.save], ids=["pickle", "torch"])
+def test_a_checkpoint_cannot_run_code(tmp_path, write):
+    path, marker = tmp_path / "run.pt", tmp_path / "executed"
+    write({"format": 1, "spec": Hostile(marker)}, path)
+    for read in (make().restore, load_trainer):
+        with pytest.raises(CheckpointError, match="not a readable checkpoint") as caught:
+            read(path)
+        assert "can still be loaded" not in str(caught.value), "torch's advice on how to run the code is not passed on"
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("state", [{"format": 999}, {"weights": torch.zeros(2)}, [1, 2], {"format": 1}])
+def test_a_file_that_is_no_checkpoint_of_ours_is_refused(tmp_path, state):
+    path = tmp_path / "run.pt"
+    torch.save(state, path)
+    for read in (make().restore, load_trainer):
+        with refused(str(path), kind=CheckpointError):
+            read(path)
+
+
+OTHERS = {
+    "method": (lambda: make(method=DSM), ["method.name", "ml", "dsm"]),
+    "setting": (lambda: make(lr=0.5), ["method.lr was 0.001, is 0.5"]),
+    "betas": (lambda: make(betas=(0.5, 0.9)), ["method.betas"]),
+    "seed": (lambda: make(seed=1), ["seed was 0, is 1"]),
+    "data": (lambda: make(data=POINTS + 1), ["data.fingerprint"]),
+    "batch size": (lambda: make(batch_size=4), ["batch_size was 5, is 4"]),
+    "network width": (lambda: make(GaussianMixture(2, 4)), ["networks.energy.means was [3, 2], is [4, 2]"]),
+    "network kind": (lambda: make(NICE(2, hidden=4)), ["networks.energy", "absent"]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_checkpoint_of_another_run_is_refused_and_the_difference_named(saved, name):
+    build, parts = OTHERS[name]
+    trainer = build()
+    before = numbers(trainer)
+    with refused(str(saved), "another run", *parts, kind=CheckpointError):
+        trainer.restore(saved)
+    assert differences(before, numbers(trainer)) == []
+
+
+def test_only_what_differs_is_named(saved):
+    with pytest.raises(CheckpointError) as caught:
+        make(seed=1).restore(saved)
+    assert str(caught.value) == f"{saved} belongs to another run: seed was 0, is 1."
+
+
+def test_networks_that_differ_in_more_than_shapes_are_told_apart(tmp_path):
+    path = tmp_path / "run.pt"
+    make(MLP(2, (8,), "softplus"), method=DSM).save(path)
+    with refused("another run", "energy", kind=CheckpointError):
+        make(MLP(2, (8,), "leaky_relu"), method=DSM).restore(path)
+
+
+def test_generators_with_another_range_of_sigma_are_told_apart(tmp_path):
+    path = tmp_path / "run.pt"
+
+    def vera(sigma_max: float) -> Trainer:
+        return Trainer(VERA(MLP(2), mlp_generator(2, sigma_max=sigma_max)), POINTS, steps=4, batch_size=5)
+
+    vera(0.3).save(path)
+    with refused("another run", "generator", kind=CheckpointError):
+        vera(0.5).restore(path)
+
+
+def test_a_checkpoint_lands_in_a_new_folder_and_replaces_an_old_one(tmp_path):
+    path = tmp_path / "a" / "b" / "run.pt"
+    trainer = make()
+    trainer.save(path)
+    trainer.run()
+    trainer.save(str(path))
+    again = make()
+    again.restore(str(path))
+    assert again.step == 4
+    assert [p.name for p in path.parent.iterdir()] == ["run.pt"]
+
+
+def test_settings_that_are_numpy_numbers_leave_the_checkpoint_readable(tmp_path):
+    path = tmp_path / "run.pt"
+    rate = np.logspace(-3, -1, 3)[1]
+    trainer = make(lr=rate)
+    trainer.run()
+    trainer.save(path)
+    again = make(lr=float(rate))
+    again.restore(path)
+    assert again.step == 4
+
+
+# From a spec
+
+
+def spec(**changes) -> TrialSpec:
+    parts = {"dataset": {"name": "moons"}, "networks": {"energy": {"name": "mixture", "components": 3}}, "method": {"name": "ml"}}
+    return TrialSpec(**(parts | {"steps": 6, "batch_size": 10} | changes))
+
+
+def test_a_run_from_a_spec_is_rebuilt_from_its_checkpoint_alone(tmp_path):
+    straight, paused = build_trainer(spec()), build_trainer(spec())
+    straight.run()
+    paused.run(until=3)
+    paused.save(tmp_path / "run.pt")
+    torch.manual_seed(5)
+    resumed = load_trainer(tmp_path / "run.pt")
+    assert resumed.step == 3
+    resumed.run()
+    assert differences(numbers(straight), numbers(resumed)) == []
+
+
+def test_a_spec_with_numpy_numbers_leaves_the_checkpoint_readable(tmp_path):
+    build_trainer(spec(method={"name": "ml", "lr": np.float64(0.01)})).save(tmp_path / "run.pt")
+    assert load_trainer(tmp_path / "run.pt").method.lr == 0.01
+
+
+def test_a_run_without_a_spec_says_how_to_restore_it(saved):
+    with refused(str(saved), "not built from a spec", "trainer.restore(path)", kind=CheckpointError):
+        load_trainer(saved)
+
+
+def test_a_checkpoint_of_a_finished_run_keeps_its_result(tmp_path):
+    trainer = build_trainer(spec())
+    result = trainer.run()
+    trainer.save(tmp_path / "run.pt")
+    assert load_trainer(tmp_path / "run.pt").result == result
+
+
+def test_a_checkpoint_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "run.pt"
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError)):
+        write_checkpoint(path, {"unpicklable": (number for number in range(3))})
+    assert list(tmp_path.iterdir()) == []

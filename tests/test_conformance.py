@@ -1,0 +1,191 @@
+"""Every registered method, on every energy model it supports. A new method is tested because it is registered."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import torch
+from conformance import (
+    BATCH,
+    ENERGIES,
+    IMPOSSIBLE,
+    PAIRS,
+    check_resume,
+    differences,
+    make_method,
+    make_trainer,
+    numbers,
+    optimisers_of,
+    other_settings,
+    points,
+    probe,
+    refused,
+    setting_names,
+    supports,
+    visible,
+)
+
+from vera.data import TensorData
+from vera.errors import IncompatibleModel
+from vera.randomness import seed_for
+from vera.registry import methods
+
+every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
+
+SETTINGS = [(method, name, value) for method in methods for name, value in other_settings(method)]
+
+
+def test_every_method_trains_some_model_and_every_model_is_trained():
+    assert {method for method, _ in PAIRS} == set(methods)
+    assert {energy for _, energy in PAIRS} == set(ENERGIES)
+
+
+@pytest.mark.parametrize(("method", "energy"), IMPOSSIBLE)
+def test_a_model_that_lacks_what_the_method_needs_is_refused_at_construction(method, energy):
+    with refused(method, "it needs", "Models that have it", kind=IncompatibleModel):
+        make_method(method, energy)
+
+
+@every_pair
+def test_steps_are_finite_and_report_detached_scalars(method, energy):
+    built = make_method(method, energy)
+    x = points(ENERGIES[energy].data_dim)[:BATCH]
+    built.begin(x)
+    reports = [built.step(x) for _ in range(3)]
+    assert all("loss" in metrics and metrics.keys() == reports[0].keys() for metrics in reports)
+    for value in (value for metrics in reports for value in metrics.values()):
+        assert isinstance(value, torch.Tensor)
+        assert value.shape == ()
+        assert not value.requires_grad
+        assert value.isfinite()
+
+
+@every_pair
+def test_training_moves_every_network(method, energy):
+    trainer = make_trainer(method, energy)
+    before = {role: [p.detach().clone() for p in network.parameters()] for role, network in trainer.method.networks().items()}
+    trainer.run()
+    for role, network in trainer.method.networks().items():
+        assert any(not torch.equal(p, old) for p, old in zip(network.parameters(), before[role], strict=True)), role
+
+
+@every_pair
+def test_a_resumed_run_is_bit_identical(method, energy, tmp_path):
+    check_resume(method, energy, tmp_path)
+
+
+@every_pair
+def test_the_seed_decides_all_numbers(method, energy):
+    one, same, other = (make_trainer(method, energy, seed=seed) for seed in (3, 3, 4))
+    for trainer in (one, same, other):
+        trainer.run()
+    assert differences(numbers(one), numbers(same)) == []
+    assert one.history[0]["loss"] != other.history[0]["loss"]
+
+
+@pytest.mark.parametrize(("method", "name", "value"), SETTINGS)
+def test_every_setting_changes_the_training(method, name, value):
+    energy = next(energy for energy in ENERGIES if supports(method, energy))
+    usual, changed = make_trainer(method, energy), make_trainer(method, energy, settings={name: value})
+    assert getattr(usual.method, name) != value
+    usual.run()
+    changed.run()
+    assert differences(visible(usual), visible(changed))
+
+
+@pytest.mark.parametrize("method", list(methods))
+def test_other_values_were_found_for_every_setting(method):
+    assert {name for m, name, _ in SETTINGS if m == method} == set(setting_names(method))
+
+
+def row_first_seen_at(step: int, n: int, seed: int) -> int:
+    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over row numbers."""
+    twin = TensorData(torch.arange(float(n)).unsqueeze(1)).stream(BATCH, seed_for(seed, "data"))
+    batches = [set(twin.next_batch().flatten().int().tolist()) for _ in range(step)]
+    return min(batches[-1].difference(*batches[:-1]))
+
+
+@every_pair
+@pytest.mark.parametrize("step", [1, 6])
+def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy, step):
+    clean = points(ENERGIES[energy].data_dim, n=160)
+    spoilt = clean.clone()
+    spoilt[row_first_seen_at(step, len(clean), seed=0), 0] = math.nan
+    result = (trainer := make_trainer(method, energy, data=spoilt, steps=12)).run()
+    assert (result.outcome, result.step) == ("diverged", step)
+    assert "nan" in result.reason
+    metrics, history = {}, []
+    if step > 1:
+        undisturbed = make_trainer(method, energy, data=clean, steps=step - 1)
+        metrics, history = undisturbed.run().metrics, undisturbed.history
+    assert (result.metrics, trainer.history) == (metrics, history)
+    assert all(math.isfinite(value) for row in trainer.history for value in row.values())
+
+
+@every_pair
+def test_an_exploding_learning_rate_ends_as_diverged_at_a_named_step(method, energy):
+    rates = {name: 1e12 for name in setting_names(method) if name == "lr" or name.endswith("_lr")}
+    trainer = make_trainer(method, energy, settings=rates, steps=40, evaluate=probe)
+    result = trainer.run()
+    assert rates
+    assert result.outcome == "diverged"
+    assert 1 <= result.step <= trainer.step <= 40
+    assert " is " in result.reason
+    assert [row["step"] for row in trainer.history][-1:] == ([result.step - 1] if result.step > 1 else [])
+    rows = [*trainer.history, *trainer.evaluations, result.metrics]
+    assert all(math.isfinite(value) for row in rows for value in row.values())
+
+
+@every_pair
+def test_a_run_leaves_the_callers_random_state_alone(method, energy, tmp_path):
+    before = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
+    trainer = make_trainer(method, energy, evaluate=probe, evaluate_every=2)
+    trainer.run()
+    trainer.save(tmp_path / "run.pt")
+    trainer.restore(tmp_path / "run.pt")
+    after = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
+    assert torch.equal(before[0], after[0])
+    assert before[1:] == after[1:]
+
+
+@every_pair
+def test_two_runs_that_take_turns_do_not_disturb_each_other(method, energy):
+    alone = [make_trainer(method, energy, seed=seed) for seed in (0, 1)]
+    turns = [make_trainer(method, energy, seed=seed) for seed in (0, 1)]
+    for trainer in alone:
+        trainer.run()
+    for until in (1, 2, 5, 6):
+        for trainer in turns:
+            trainer.run(until)
+    assert [differences(numbers(a), numbers(b)) for a, b in zip(alone, turns, strict=True)] == [[], []]
+
+
+@every_pair
+def test_the_energy_is_moved_by_its_own_optimiser_and_by_nothing_else(method, energy):
+    built = make_method(method, energy)
+    x = points(ENERGIES[energy].data_dim)[:BATCH]
+    built.begin(x)
+    weights = built.energy_weights
+    (optimiser,) = optimisers_of(built, weights)
+    start = [w.detach().clone() for w in weights]
+    at_update, late = [], []
+
+    def before_update(*_):
+        assert all(torch.equal(w, old) for w, old in zip(weights, start, strict=True))
+
+    def after_update(*_):
+        at_update.extend((w.grad, None if w.grad is None else w.grad.clone(), w.detach().clone()) for w in weights)
+
+    optimiser.register_step_pre_hook(before_update)
+    optimiser.register_step_post_hook(after_update)
+    for w in weights:
+        w.register_hook(lambda grad: late.append(grad) if at_update else None)
+    built.step(x)
+    assert len(at_update) == len(weights)
+    assert any(grad is not None for grad, _, _ in at_update)
+    assert not late, "a gradient of the energy's weights was computed after their update"
+    for w, (grad, grad_value, value) in zip(weights, at_update, strict=True):
+        assert w.grad is grad
+        assert grad is None or torch.equal(grad, grad_value)
+        assert torch.equal(w, value)

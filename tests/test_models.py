@@ -1,0 +1,292 @@
+"""Models against closed forms: parameter counts, the flow's volume, the mixture's integral, the linear generator's oracles."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.distributions import Categorical, Independent, MixtureSameFamily, MultivariateNormal, Normal
+
+from vera.errors import SettingError
+from vera.models import MLP, NICE, GaussianMixture, LinearGenerator
+from vera.registry import models
+
+COUNTS = [
+    ("mlp", {"data_dim": 2}, 10_501),
+    ("mlp-generator", {"data_dim": 2}, 10_802),
+    ("mixture", {}, 500),
+    ("nice", {}, 15_154_352),
+    ("nice", {"hidden_layers": 5}, 19_158_352),
+    ("nice-generator", {}, 945_784),
+    ("nice-generator", {"hidden": (500, 500)}, 694_784),
+    ("nice-generator", {"data_dim": 15, "latent_dim": 10}, 515_515),
+    ("nice-generator", {"data_dim": 174, "latent_dim": 128}, 654_174),
+    ("nice-generator", {"data_dim": 523, "latent_dim": 128}, 829_023),
+    ("nice-generator", {"data_dim": 784, "latent_dim": 128}, 959_784),
+    ("statistics", {"data_dim": 784, "latent_dim": 100}, 944_001),
+    ("linear-generator", {"data_dim": 784}, 79_184),
+]
+"""PAPER_FACTS section 4; a generator's σ comes on top."""
+
+
+@pytest.mark.parametrize(("name", "settings", "expected"), COUNTS)
+def test_parameter_counts_are_the_papers(name, settings, expected):
+    with torch.device("meta"):
+        model = models.create(name, **settings)
+    net = model.net if hasattr(model, "log_sigma") else model
+    assert sum(p.numel() for p in net.parameters()) == expected
+    assert sum(p.numel() for p in model.parameters()) == expected + hasattr(model, "log_sigma")
+
+
+def test_one_coupling_network_has_the_papers_count():
+    with torch.device("meta"):
+        assert {sum(p.numel() for p in shift.parameters()) for shift in NICE().shifts} == {3_788_392}
+
+
+@pytest.mark.parametrize("activation", ["leaky_relu", "relu", "softplus"])
+def test_an_mlp_says_whether_it_is_piecewise_linear(activation):
+    torch.manual_seed(0)
+    energy = MLP(3, hidden=(16, 16), activation=activation).double()
+    hessian = torch.autograd.functional.hessian(lambda x: energy(x[None]).sum(), torch.randn(3, dtype=torch.float64))
+    assert energy.piecewise_linear == bool((hessian == 0).all())
+
+
+# NICE
+
+
+def flow(data_dim: int, couplings: int = 4) -> NICE:
+    """A flow far from the identity, in double precision."""
+    torch.manual_seed(data_dim + couplings)
+    model = NICE(data_dim, hidden=8, hidden_layers=2, couplings=couplings).double()
+    with torch.no_grad():
+        for shift in model.shifts:
+            for layer in shift:
+                if isinstance(layer, nn.Linear):
+                    layer.weight.normal_()
+        model.log_scale.normal_(std=0.5)
+    return model
+
+
+flows = pytest.mark.parametrize(("data_dim", "couplings"), [(2, 1), (2, 4), (3, 2), (5, 4), (6, 3), (7, 1), (8, 4)])
+
+
+@flows
+def test_decode_inverts_encode(data_dim, couplings):
+    model = flow(data_dim, couplings)
+    x = 3 * torch.randn(20, data_dim, dtype=torch.float64)
+    assert (model.decode(model.encode(x)) - x).abs().max() < 1e-9
+    assert (model.encode(model.decode(x)) - x).abs().max() < 1e-9
+
+
+def test_decode_inverts_encode_in_single_precision_at_the_papers_depth():
+    torch.manual_seed(0)
+    model = NICE(784, hidden=64)
+    x = 3 * torch.randn(8, 784)
+    assert (model.decode(model.encode(x)) - x).abs().max() < 1e-4
+
+
+@flows
+def test_log_density_is_the_change_of_variables_with_autograds_jacobian(data_dim, couplings):
+    model = flow(data_dim, couplings)
+    x = torch.randn(4, data_dim, dtype=torch.float64)
+    for point in x:
+        jacobian = torch.autograd.functional.jacobian(lambda p: model.encode(p[None])[0], point)
+        volume = torch.linalg.slogdet(jacobian).logabsdet
+        prior = Normal(0.0, 1.0).log_prob(model.encode(point[None])).sum()
+        assert torch.allclose(volume, model.log_scale.sum())
+        assert torch.allclose(model.log_prob(point[None]), prior + volume)
+    assert torch.equal(model(x), model.log_prob(x))
+
+
+@flows
+def test_slope_in_the_log_scale_is_one_minus_y_squared(data_dim, couplings):
+    model = flow(data_dim, couplings)
+    x = torch.randn(30, data_dim, dtype=torch.float64)
+    (slope,) = torch.autograd.grad(model.log_prob(x).sum(), model.log_scale)
+    assert torch.allclose(slope, (1 - model.encode(x).square()).sum(0))
+
+
+@pytest.mark.parametrize("data_dim", [2, 5, 6])
+def test_even_coordinates_come_first_then_odd_ones(data_dim):
+    model = flow(data_dim)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.zero_()
+    x = torch.arange(float(data_dim), dtype=torch.float64)[None]
+    assert model.encode(x)[0].tolist() == [*range(0, data_dim, 2), *range(1, data_dim, 2)]
+
+
+def test_the_first_coupling_shifts_the_odd_half_by_a_function_of_the_even_half():
+    model = flow(5, couplings=1)
+    x = torch.randn(6, 5, dtype=torch.float64)
+    a, b = model.couple(x)
+    assert torch.equal(a, x[:, 0::2])
+    assert torch.allclose(b, x[:, 1::2] + model.shifts[0](x[:, 0::2]))
+
+
+def test_the_second_coupling_shifts_the_even_half():
+    model = flow(5, couplings=2)
+    x = torch.randn(6, 5, dtype=torch.float64)
+    (_, b), (a, unchanged) = flow_prefix(model, 1, x), model.couple(x)
+    assert torch.equal(unchanged, b)
+    assert torch.allclose(a, x[:, 0::2] + model.shifts[1](b))
+
+
+def flow_prefix(model: NICE, couplings: int, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    prefix = flow(model.data_dim, couplings)
+    prefix.load_state_dict({k: v for k, v in model.state_dict().items() if k in prefix.state_dict()})
+    return prefix.couple(x)
+
+
+def test_samples_of_an_untrained_flow_whiten_to_a_standard_normal():
+    torch.manual_seed(0)
+    model, n = NICE(6, hidden=8, hidden_layers=2), 20_000
+    y = model.encode(model.sample(n)).detach()
+    assert y.mean(0).abs().max() < 4.5 / math.sqrt(n)
+    assert (y.square().mean(0) - 1).abs().max() < 4.5 * math.sqrt(2 / n)
+    assert (torch.corrcoef(y.T) - torch.eye(6)).abs().max() < 4.5 / math.sqrt(n)
+
+
+def test_a_flow_needs_two_dimensions():
+    with pytest.raises(SettingError, match=r"data_dim must be at least 2"):
+        NICE(1)
+
+
+# The mixture
+
+
+@pytest.fixture
+def mixture() -> GaussianMixture:
+    torch.manual_seed(0)
+    model = GaussianMixture(2, 4).double()
+    with torch.no_grad():
+        model.log_scales.normal_(std=0.4)
+        model.logits.normal_()
+    return model
+
+
+def test_the_mixture_integrates_to_one(mixture):
+    axis = torch.linspace(-12, 12, 401, dtype=torch.float64)
+    grid = torch.cartesian_prod(axis, axis)
+    with torch.no_grad():
+        mass = torch.cat([mixture(part).exp() for part in grid.split(20_000)]).sum() * (axis[1] - axis[0]) ** 2
+    assert mass.item() == pytest.approx(1, abs=1e-9)
+
+
+def test_the_mixtures_density_is_torchs(mixture):
+    components = Independent(Normal(mixture.means, mixture.log_scales.exp()), 1)
+    reference = MixtureSameFamily(Categorical(logits=mixture.logits), components)
+    x = 3 * torch.randn(50, 2, dtype=torch.float64)
+    assert torch.allclose(mixture.log_prob(x), reference.log_prob(x))
+    assert torch.equal(mixture(x), mixture.log_prob(x))
+
+
+def test_the_mixtures_samples_have_its_moments(mixture):
+    n = 40_000
+    x = mixture.sample(n)
+    weights, means, scales = mixture.logits.softmax(0).detach(), mixture.means.detach(), mixture.log_scales.exp().detach()
+    first = weights @ means
+    second = weights @ (means.square() + scales.square())
+    product = weights @ (means[:, 0] * means[:, 1])
+    for sample, moment in [(x, first), (x.square(), second), ((x[:, 0] * x[:, 1])[:, None], product)]:
+        z = (sample.mean(0) - moment) / (sample.std(0) / math.sqrt(n))
+        assert z.abs().max() < 4
+
+
+def test_components_are_drawn_in_proportion_to_their_weights(mixture):
+    with torch.no_grad():
+        mixture.means.copy_(torch.tensor([[0.0, 0], [100, 0], [200, 0], [300, 0]]))
+    n, weights = 40_000, mixture.logits.softmax(0).detach()
+    counts = (mixture.sample(n)[:, 0] / 100).round().long().bincount(minlength=4)
+    z = (counts - n * weights) / (n * weights * (1 - weights)).sqrt()
+    assert z.abs().max() < 4
+
+
+def test_the_mixture_starts_as_the_paper_says():
+    model = GaussianMixture()
+    assert model.log_scales.eq(0).all()
+    assert model.logits.eq(0).all()
+    assert 0.7 < model.means.std().item() < 1.3
+
+
+# The linear generator
+
+
+@pytest.fixture
+def linear() -> LinearGenerator:
+    torch.manual_seed(0)
+    return LinearGenerator(3, 5, sigma=0.4).double()
+
+
+def law(linear: LinearGenerator) -> MultivariateNormal:
+    w = linear.net.weight.detach()
+    return MultivariateNormal(linear.net.bias.detach(), w @ w.T + linear.sigma.detach() ** 2 * torch.eye(5, dtype=w.dtype))
+
+
+def test_the_linear_generators_covariance_is_wwt_plus_noise(linear):
+    assert torch.allclose(linear.covariance(), law(linear).covariance_matrix)
+
+
+def test_the_linear_generators_samples_follow_its_law(linear):
+    n = 40_000
+    x = linear.sample(n)
+    whitened = torch.linalg.solve_triangular(law(linear).scale_tril, (x - linear.net.bias.detach()).T, upper=False)
+    assert whitened.mean(1).abs().max() < 4.5 / math.sqrt(n)
+    assert (torch.cov(whitened) - torch.eye(5)).abs().max() < 4.5 * math.sqrt(2 / n)
+
+
+def test_the_exact_score_is_the_gradient_of_the_log_density(linear):
+    x = torch.randn(20, 5, dtype=torch.float64, requires_grad=True)
+    (score,) = torch.autograd.grad(law(linear).log_prob(x).sum(), x)
+    assert torch.allclose(linear.exact_score(x.detach()), score)
+
+
+def test_the_entropy_is_that_of_the_normal_law(linear):
+    assert torch.allclose(linear.entropy(), law(linear).entropy())
+
+
+def test_the_posterior_is_the_conditional_of_the_joint_normal(linear):
+    x, w = torch.randn(20, 5, dtype=torch.float64), linear.net.weight
+    gain = w.T @ torch.linalg.inv(law(linear).covariance_matrix)
+    assert torch.allclose(linear.posterior_mean(x), (x - linear.net.bias) @ gain.T)
+    assert torch.allclose(torch.linalg.inv(linear.precision()), torch.eye(3, dtype=w.dtype) - gain @ w)
+
+
+def ppca_points(n: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """n points of x = W z + μ + .3 ε in six dimensions with two factors, and their covariance."""
+    rng = torch.Generator().manual_seed(0)
+    w = torch.randn(6, 2, generator=rng, dtype=torch.float64)
+    z, noise = (torch.randn(n, size, generator=rng, dtype=torch.float64) for size in (2, 6))
+    return z @ w.T + 2 + 0.3 * noise, w @ w.T + 0.09 * torch.eye(6, dtype=torch.float64)
+
+
+def test_pca_recovers_mean_and_covariance():
+    x, covariance = ppca_points(50_000)
+    model = LinearGenerator.from_pca(x, 2)
+    assert (model.covariance() - covariance).abs().max() < 0.02 * covariance.diagonal().max()
+    assert torch.allclose(model.net.bias, x.mean(0))
+    assert model.sigma.item() == pytest.approx(0.3, rel=0.01)
+
+
+def test_pca_keeps_the_leading_eigenvalues_and_averages_the_rest():
+    x, _ = ppca_points(200)
+    eigenvalues = torch.linalg.eigvalsh(torch.cov(x.T)).flip(0)
+    expected = torch.cat([eigenvalues[:2], eigenvalues[2:].mean().expand(4)])
+    found = torch.linalg.eigvalsh(LinearGenerator.from_pca(x, 2).covariance()).flip(0)
+    assert torch.allclose(found, expected, rtol=1e-6)
+
+
+def test_pca_with_noise_as_variance_repeats_the_published_mistake():
+    x, _ = ppca_points(200)
+    right, published = LinearGenerator.from_pca(x, 2), LinearGenerator.from_pca(x, 2, noise="variance")
+    assert published.sigma.item() == pytest.approx(right.sigma.item() ** 2, rel=1e-6)
+    assert torch.equal(published.weight, right.weight)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"), [((2, "median"), "noise"), ((6, "deviation"), "components"), ((0, "deviation"), "components")]
+)
+def test_pca_names_the_argument_that_makes_no_sense(arguments, named):
+    components, noise = arguments
+    with pytest.raises(SettingError, match=named):
+        LinearGenerator.from_pca(ppca_points(50)[0], components, noise=noise)

@@ -1,0 +1,226 @@
+"""Registries and plug-ins: names, clashes, code that runs only when it is asked for."""
+
+import sys
+
+import pytest
+import torch
+from conformance import ENERGIES, check_resume, refused
+
+from vera.errors import PluginError, UnknownName, VeraError
+from vera.registry import Registry, datasets, load_plugin, methods, models
+from vera.spec import TrialSpec, build_trainer
+
+pytestmark = pytest.mark.usefixtures("registries")
+
+PLUGIN = '''
+"""Contrastive divergence from the data: one noisy gradient step away."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from vera.gradients import gradient
+from vera.methods import Method, Metrics
+from vera.optim import adam, descend
+from vera.registry import methods
+from vera.settings import Positive
+
+
+@methods.register("one-step")
+@dataclass(eq=False)
+class OneStep(Method):
+    """Samples are data points moved uphill once."""
+
+    _: KW_ONLY
+    lr: Annotated[Positive, "learning rate"] = 1e-3
+    noise: Annotated[Positive, "deviation of the noise"] = 0.1
+
+    def setup(self) -> None:
+        self.optimiser = adam(self.energy_weights, self.lr)
+
+    def step(self, x: Tensor) -> Metrics:
+        moved = x + self.noise**2 / 2 * gradient(self.energy, x) + self.noise * torch.randn_like(x)
+        loss = self.energy(moved).mean() - self.energy(x).mean()
+        descend(loss, self.energy_weights, self.optimiser)
+        return {"loss": loss.detach()}
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    path = tmp_path / "one_step.py"
+    path.write_text(PLUGIN)
+    yield path
+    sys.modules.pop("vera_plugin_one_step", None)
+
+
+def one_step(**settings) -> TrialSpec:
+    energy = {"name": "mlp", "hidden": [8]}
+    return TrialSpec({"name": "moons"}, {"energy": energy}, {"name": "one-step", **settings}, steps=4, batch_size=10)
+
+
+def test_names_lead_to_factories_in_order():
+    registry = Registry("thing")
+    registry.register("b")(dict)
+    registry.register("a")(list)
+    assert (list(registry), registry.names()) == (["a", "b"], ["a", "b"])
+    assert registry.get("b") is dict
+    assert (registry.name_of(list), registry.name_of(set)) == ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "parts"),
+    [
+        (methods, "vra", ["no method 'vra'", "Did you mean", "vera"]),
+        (methods, "cpsm", ["no method 'cpsm'", "cp-sm"]),
+        (models, "mixtures", ["no model 'mixtures'", "Did you mean mixture"]),
+        (datasets, "moon", ["no data set 'moon'", "Did you mean moons"]),
+        (datasets, "qqqq", ["no data set 'qqqq'", "There is: circles", "moons"]),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest_ones(registry, name, parts):
+    with refused(*parts, kind=UnknownName):
+        registry.create(name)
+
+
+def test_a_missing_argument_is_named():
+    with refused("model 'statistics' needs latent_dim"):
+        models.create("statistics", data_dim=2)
+
+
+def test_a_name_can_be_taken_once():
+    registry = Registry("thing")
+
+    @registry.register("a")
+    class First:
+        pass
+
+    with refused("thing name 'a' is taken by", "First"):
+        registry.register("a")(dict)
+    assert registry.get("a") is First
+
+
+def test_a_plugin_registers_a_method_that_trains(plugin):
+    assert len(PLUGIN.strip().splitlines()) < 40
+    with refused("no method 'one-step'", kind=UnknownName):
+        build_trainer(one_step())
+    load_plugin(plugin)
+    assert "one-step" in methods
+    trainer = build_trainer(one_step(noise=0.2))
+    assert trainer.run().outcome == "ok"
+    assert trainer.method.label() == "one-step"
+
+
+def test_a_plugins_method_has_checked_settings_and_resumes_bit_for_bit(plugin, tmp_path):
+    load_plugin(str(plugin))
+    for energy in ENERGIES:
+        check_resume("one-step", energy, tmp_path)
+    with refused("OneStep: noise must be above 0"):
+        build_trainer(one_step(noise=-1))
+    with refused("method 'one-step' has no setting 'nose'", "noise", kind=UnknownName):
+        build_trainer(one_step(nose=1))
+
+
+def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_name_of_ours(plugin, tmp_path):
+    load_plugin(plugin)
+    load_plugin(plugin)
+    thief = tmp_path / "thief.py"
+    thief.write_text(PLUGIN.replace('"one-step"', '"vera"'))
+    with refused("method name 'vera' is taken by vera.methods.vera.VERA"):
+        load_plugin(thief)
+    assert methods.get("vera").__module__ == "vera.methods.vera"
+
+
+def test_two_plugin_files_of_one_name_do_not_replace_each_other(plugin, tmp_path):
+    load_plugin(plugin)
+    other = tmp_path / "elsewhere" / "one_step.py"
+    other.parent.mkdir()
+    other.write_text(PLUGIN.replace("= 1e-3", "= 1e-1"))
+    with refused("method name 'one-step' is taken"):
+        load_plugin(other)
+    assert build_trainer(one_step()).method.lr == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("import no_such_module_at_all", ["ModuleNotFoundError", "no_such_module_at_all"]),
+        ("def broken(:", ["SyntaxError"]),
+        ("1 / 0", ["ZeroDivisionError"]),
+    ],
+)
+def test_a_broken_plugin_is_named_with_its_reason(tmp_path, content, parts):
+    path = tmp_path / "broken.py"
+    path.write_text(content)
+    with refused(str(path), *parts, kind=PluginError):
+        load_plugin(path)
+
+
+def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
+    plugin.write_text(PLUGIN + "\n\n1 / 0\n")
+    with refused(str(plugin), "ZeroDivisionError", kind=PluginError):
+        load_plugin(plugin)
+    plugin.write_text(PLUGIN)
+    load_plugin(plugin)
+    assert build_trainer(one_step()).run().outcome == "ok"
+
+
+@pytest.mark.parametrize("name", ["missing.py", "."])
+def test_a_missing_plugin_is_named(tmp_path, name):
+    with refused("no plug-in file", str(tmp_path / name), kind=PluginError):
+        load_plugin(tmp_path / name)
+
+
+def test_a_plugin_that_is_not_python_is_refused(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("hello")
+    with refused(str(path), "not a Python file", kind=PluginError):
+        load_plugin(path)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A distribution on the path with two methods: one that loads and one that does not."""
+    (tmp_path / "vera_extra.py").write_text(PLUGIN)
+    (tmp_path / "vera_broken.py").write_text("1 / 0")
+    info = tmp_path / "vera_extra-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: vera-extra\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vera.methods]\none-step = vera_extra:OneStep\nfaulty = vera_broken:Faulty\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    for module in ("vera_extra", "vera_broken"):
+        sys.modules.pop(module, None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_entry_point_is_offered_without_being_loaded():
+    assert {"one-step", "faulty", "vera"} <= set(methods.names())
+    methods.get("ml")
+    with refused("no method 'one-stop'", "one-step", kind=UnknownName):
+        methods.get("one-stop")
+    assert "vera_extra" not in sys.modules
+    assert "one-step" not in list(methods)
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_entry_point_is_loaded_when_its_name_is_asked_for_and_trains():
+    assert build_trainer(one_step()).run().outcome == "ok"
+    assert methods.get("one-step") is sys.modules["vera_extra"].OneStep
+    assert "vera_broken" not in sys.modules
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_broken_entry_point_is_named_with_its_reason():
+    with refused("faulty", "vera_broken:Faulty", "division by zero", kind=PluginError):
+        methods.get("faulty")
+
+
+def test_a_need_that_does_not_exist_is_refused(plugin, tmp_path):
+    path = tmp_path / "needy.py"
+    path.write_text(PLUGIN.replace("    _: KW_ONLY", '    needs = ("curvture",)\n    _: KW_ONLY'))
+    load_plugin(path)
+    with pytest.raises(VeraError, match=r"curvture.*curvature"):
+        methods.get("one-step")(torch.nn.Linear(2, 1))
