@@ -61,8 +61,9 @@ class ImportanceEntropy(EntropyGradient):
     @torch.no_grad()
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
         parts = [self._weigh(generator, z0, x, size) for size in self._chunk_sizes()]
-        shares = torch.stack([log_mass for log_mass, _ in parts]).softmax(0)
-        offset = sum(share.unsqueeze(-1) * part for share, (_, part) in zip(shares, parts, strict=True))
+        peaks, masses, offsets = (torch.stack(part) for part in zip(*parts, strict=True))
+        scale = (peaks - peaks.amax(0)).exp_()
+        offset = (scale.unsqueeze(-1) * offsets).sum(0) / (scale * masses).sum(0).unsqueeze(-1)
         return (offset / -generator.sigma.square()).view_as(x)
 
     @torch.no_grad()
@@ -73,10 +74,13 @@ class ImportanceEntropy(EntropyGradient):
     def metrics(self) -> dict[str, Tensor]:
         return {"eta": self.eta.mean()}
 
-    def _weigh(self, generator: Generator, z0: Tensor, x: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """(log of the summed weights (B,), weighted mean of g(z_i) − x (B, D)) of one chunk of draws."""
+    def _weigh(self, generator: Generator, z0: Tensor, x: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Of one chunk of draws: the largest log weight (B,), and relative to it the sum of the weights (B,) and the weighted
+        sum of g(z_i) − x (B, D). Chunks are then put together as one softmax."""
         log_w, offsets = self._draw(generator, z0, x, size)
-        return log_w.logsumexp(0), offsets.mul_(log_w.softmax(0).unsqueeze(-1)).sum(0)
+        peak = log_w.amax(0)
+        weights = log_w.sub_(peak).exp_()
+        return peak, weights.sum(0), offsets.mul_(weights.unsqueeze(-1)).sum(0)
 
     def _draw(self, generator: Generator, z0: Tensor, x: Tensor, size: int) -> tuple[Tensor, Tensor]:
         """(log weights (size, B), offsets g(z_i) − x (size, B, D)); what is equal for all i is left out of the weights."""
