@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
+from vera.errors import VeraError
+
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace], int]
 
@@ -22,9 +24,7 @@ def main(argv: list[str] | None = None) -> int:
         load_plugins(getattr(arguments, "plugin", []))
         run: Run = arguments.run
         return run(arguments)
-    except Exception as error:
-        if not is_users(error):
-            raise
+    except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -122,12 +122,6 @@ def load_plugins(files: list[str]) -> None:
 
         for file in files:
             load_plugin(file)
-
-
-def is_users(error: Exception) -> bool:
-    """A VeraError, found without importing vera: if its module is not loaded, nothing can have raised one."""
-    errors = sys.modules.get("vera.errors")
-    return errors is not None and isinstance(error, errors.VeraError)
 
 
 VERBS: tuple[Callable[[Verbs], None], ...] = (add_data,)

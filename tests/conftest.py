@@ -14,4 +14,4 @@ def registries():
     before = [(registry, dict(registry._entries)) for registry in (methods, models, datasets)]
     yield
     for registry, entries in before:
-        registry._entries = entries
+        registry._known = entries

@@ -1,11 +1,31 @@
-"""The science: models, data, training methods, estimators, samplers and evaluation, behind one Trainer."""
+"""The science: models, data, training methods, estimators, samplers and evaluation, behind one Trainer.
 
-from vera import data, entropy, evaluation, methods, models, samplers
-from vera.errors import VeraError
-from vera.generator import Generator
-from vera.registry import load_plugin
-from vera.spec import TrialSpec, build_dataset, build_method, build_trainer, load_trainer
-from vera.trainer import Result, Trainer
+Names are imported when they are first used, so that what needs no torch (`vera.errors`, reading results) does not load it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vera import data, entropy, evaluation, methods, models, samplers
+    from vera.errors import VeraError
+    from vera.generator import Generator
+    from vera.registry import load_plugin
+    from vera.spec import TrialSpec, build_dataset, build_method, build_trainer, load_trainer
+    from vera.trainer import Result, Trainer
+
+_HOME = {
+    "Generator": "vera.generator",
+    "Result": "vera.trainer",
+    "Trainer": "vera.trainer",
+    "TrialSpec": "vera.spec",
+    "VeraError": "vera.errors",
+    "build_dataset": "vera.spec",
+    "build_method": "vera.spec",
+    "build_trainer": "vera.spec",
+    "load_plugin": "vera.registry",
+    "load_trainer": "vera.spec",
+}
 
 __all__ = [
     "Generator",
@@ -25,3 +45,15 @@ __all__ = [
     "models",
     "samplers",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in __all__:
+        return import_module(f"vera.{name}")
+    raise AttributeError(f"module 'vera' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

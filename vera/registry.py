@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,12 +20,20 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 class Registry(Generic[T]):
-    """Names to factories of one kind; an unknown name is answered with the nearest known ones."""
+    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, home: str | None = None) -> None:
         self.kind = kind
         self.group = f"vera.{kind.replace(' ', '')}s"
-        self._entries: dict[str, T] = {}
+        self._home = home
+        self._known: dict[str, T] = {}
+
+    @property
+    def _entries(self) -> dict[str, T]:
+        """What is registered, after our own package of this kind has had its say."""
+        if self._home is not None:
+            import_module(self._home)
+        return self._known
 
     def register(self, name: str) -> Callable[[T], T]:
         def add(factory: T) -> T:
@@ -75,9 +84,9 @@ def _same_definition(one: Any, other: Any) -> bool:
     return bool((one.__module__, one.__qualname__) == (other.__module__, other.__qualname__))
 
 
-methods: Registry[Any] = Registry("method")
-models: Registry[Any] = Registry("model")
-datasets: Registry[Any] = Registry("data set")
+methods: Registry[Any] = Registry("method", home="vera.methods")
+models: Registry[Any] = Registry("model", home="vera.models")
+datasets: Registry[Any] = Registry("data set", home="vera.data")
 
 
 def load_plugin(path: str | Path) -> None:

@@ -48,7 +48,7 @@ def test_list_looks_into_the_named_directory(capsys, small_mnist, tmp_path):
 
 
 def test_list_shows_a_plugin_s_data_set(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "_entries", dict(datasets._entries))
+    monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
     plugin = tmp_path / "mine.py"
     plugin.write_text(PLUGIN)
     assert main(["data", "list", "--plugin", str(plugin)]) == 0
