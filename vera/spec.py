@@ -27,7 +27,10 @@ Part = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TrialSpec:
-    """One training run: data, networks by role ("energy", "generator", "statistics"), method, budget and seed."""
+    """One training run: data, networks by role ("energy", "generator", "statistics"), method, budget and seed.
+
+    `task` says what it trains for and what is measured (see vera/tasks.py); `evaluate_every` how often on the way.
+    """
 
     dataset: Part
     networks: Mapping[str, Part]
@@ -35,6 +38,8 @@ class TrialSpec:
     steps: Count
     batch_size: Count = 128
     seed: NonNegativeCount = 0
+    evaluate_every: Count | None = None
+    task: str = "density"
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -1,0 +1,92 @@
+"""A trial's identity: the hash of canonical JSON that says everything which decides its numbers, and nothing else.
+
+Every setting is written out, defaults too, so that a changed default is another trial and a default that is spelled out is the
+same one. The data's fingerprint and the protocol version are in it; paths, hosts, devices, order and launchers are not. Raise
+PROTOCOL by hand when a change to the code makes old results incomparable.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from vera.registry import Registry, datasets, methods, models
+from vera.settings import check_names, check_value, settings_of
+from vera.spec import Part, TrialSpec
+from vera.tasks import data_fingerprint
+
+PROTOCOL = 1
+Profile = Literal["smoke", "laptop", "paper"]
+PATHS = ("data_dir",)
+"""Settings that say where something lies; they decide no number."""
+INFERRED = ("data_dim",)
+"""Settings that follow from the data, whose fingerprint is in the identity already."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training run as it stands in a sweep. `sweep` and `label` are for people and not part of what it is."""
+
+    spec: TrialSpec
+    profile: Profile = "laptop"
+    sweep: str = field(default="", compare=False)
+    label: str = field(default="", compare=False)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the id is the hash of, as plain data."""
+        return {
+            "protocol": PROTOCOL,
+            "profile": self.profile,
+            "data_fingerprint": data_fingerprint(self.spec),
+            **resolved(self.spec),
+        }
+
+    @cached_property
+    def id(self) -> str:
+        return hashlib.sha256(canonical_json(self.facts).encode()).hexdigest()[:16]
+
+    @property
+    def name(self) -> str:
+        return self.label or self.spec.method["name"]
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
+        """The trial that a stored row's `spec` describes."""
+        outside = ("protocol", "profile", "data_fingerprint")
+        return cls(TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}), facts["profile"], sweep, label)
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: sorted keys, no white space, shortest digits, never NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def resolved(spec: TrialSpec) -> dict[str, Any]:
+    """The spec with every default written out."""
+    return spec.to_dict() | {
+        "dataset": _resolve(datasets, spec.dataset),
+        "method": _resolve(methods, spec.method),
+        "networks": {role: _resolve(models, part) for role, part in spec.networks.items()},
+    }
+
+
+def with_seed(trial: Trial, seed: int) -> Trial:
+    return replace(trial, spec=replace(trial.spec, seed=seed))
+
+
+def _resolve(registry: Registry[Any], part: Part) -> dict[str, Any]:
+    """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one trial."""
+    name = part["name"]
+    known = settings_of(registry.get(name))
+    defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in INFERRED}
+    given = {key: value for key, value in part.items() if key != "name"}
+    check_names(f"{registry.kind} '{name}'", known, given)
+    values = {key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()}
+    return {"name": name} | {key: _plain(value) for key, value in values.items() if key not in PATHS}
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
