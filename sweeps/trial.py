@@ -6,12 +6,12 @@ PROTOCOL by hand when a change to the code makes old results incomparable.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from sweeps.canonical import canonical_json
 from vera.registry import Registry, datasets, methods, models
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
@@ -57,11 +57,6 @@ class Trial:
         """The trial that a stored row's `spec` describes."""
         outside = ("protocol", "profile", "data_fingerprint")
         return cls(TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}), facts["profile"], sweep, label)
-
-
-def canonical_json(value: Any) -> str:
-    """One text for one value: sorted keys, no white space, shortest digits, never NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def resolved(spec: TrialSpec) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from vera.data.digits import embedded_rows
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
@@ -20,10 +21,10 @@ def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS)
     assert worst < sigmas, f"off by {worst:.1f} standard errors: {error} against {standard_error}"
 
 
-def linear_generator(weight: Tensor, sigma: float, bias: Tensor | None = None) -> LinearGenerator:
+def linear_generator(weight: Tensor, sigma: float, bias: Tensor | None = None, **bounds: float) -> LinearGenerator:
     """x = W z + μ + σ ε in the weight's dtype."""
     data_dim, latent_dim = weight.shape
-    generator = LinearGenerator(latent_dim, data_dim, sigma=sigma).to(weight.dtype)
+    generator = LinearGenerator(latent_dim, data_dim, sigma=sigma, **bounds).to(weight.dtype)
     with torch.no_grad():
         generator.log_sigma.fill_(math.log(sigma))
         generator.net.weight.copy_(weight)
@@ -31,11 +32,10 @@ def linear_generator(weight: Tensor, sigma: float, bias: Tensor | None = None) -
     return generator
 
 
-def mnist_like_ppca(noise_variance: float = 0.0262, data_dim: int = 784, latent_dim: int = 100) -> LinearGenerator:
-    """Probabilistic PCA with a spectrum that falls like that of MNIST's covariance, random orthonormal directions."""
-    basis, _ = torch.linalg.qr(torch.randn(data_dim, latent_dim))
-    spectrum = 40 * torch.arange(1, latent_dim + 1, dtype=torch.float32) ** -1.2
-    return linear_generator(basis * spectrum.sqrt(), sigma=math.sqrt(noise_variance))
+def digits_ppca(latent_dim: int = 100) -> LinearGenerator:
+    """Probabilistic PCA of the embedded MNIST digits in [-1, 1], the model of the paper's bias experiment."""
+    train, _ = embedded_rows(28)
+    return LinearGenerator.from_pca(train.float() / 127.5 - 1, latent_dim)
 
 
 class GaussianEnergy(nn.Module):

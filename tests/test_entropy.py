@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
-from oracles import assert_mean, linear_generator, mnist_like_ppca
+from oracles import assert_mean, digits_ppca, linear_generator
 
 from vera.entropy import HMCEntropy, ImportanceEntropy
 from vera.evaluation import matched_gaussian_ess, posterior_ess, prior_ess, score_error, shifted_gaussian_ess, tune_estimator
+from vera.generator import statistics_of
 from vera.models import mlp_generator
 
 WEIGHTS = {
@@ -169,7 +170,7 @@ def test_ess_against_the_offset_of_the_proposal(offset, expected):
 @pytest.fixture(scope="module")
 def ppca_errors():
     torch.manual_seed(10)
-    generator = mnist_like_ppca()
+    generator = digits_ppca()
     with torch.no_grad():
         pairs = generator.sample_with_latent(10)
     errors = {}
@@ -183,7 +184,7 @@ def ppca_errors():
 
 
 def test_full_force_is_far_less_biased_than_the_priors_force(ppca_errors):
-    assert ppca_errors["prior_only"].rms_bias > 2 * ppca_errors["full"].rms_bias
+    assert ppca_errors["prior_only"].rms_bias > 2.8 * ppca_errors["full"].rms_bias
 
 
 def test_the_priors_force_hardly_leaves_z0(ppca_errors):
@@ -195,6 +196,37 @@ def test_importance_sampling_removes_a_fifth_of_the_bias_in_100_dimensions(ppca_
     kept = ppca_errors["importance"].rms_bias / ppca_errors["z0"].rms_bias
     assert 0.75 < kept < 0.87
     assert ppca_errors["full"].rms_bias < ppca_errors["importance"].rms_bias < ppca_errors["prior_only"].rms_bias
+
+
+def test_posterior_sampling_sees_the_generator_that_made_x():
+    """Batch norm frozen at z0: the mean of x is reproduced, a row alone gives what it gives in company, nothing is left behind."""
+    torch.manual_seed(11)
+    generator = mlp_generator(3, latent_dim=2).double()
+    z0 = generator.latent(16)
+    before = {name: value.clone() for name, value in generator.state_dict().items()}
+    made = generator.mean(z0)
+    with statistics_of(generator.net, z0):
+        torch.testing.assert_close(generator(z0), made)
+        torch.testing.assert_close(generator(z0[:1]), made[:1])
+    torch.testing.assert_close(generator.mean(z0), made)
+    assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
+    assert all(module.training for module in generator.modules())
+
+
+@pytest.mark.parametrize("force", ["full", "prior_only"])
+def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
+    """In d = 1 the posterior under frozen statistics is a curve that a grid integrates."""
+    torch.manual_seed(12)
+    generator = mlp_generator(2, latent_dim=1, sigma=0.3).double()
+    z0, x = generator.sample_pair(8)
+    grid = torch.linspace(-6, 6, 4_001, dtype=torch.float64).unsqueeze(1)
+    with statistics_of(generator.net, z0), torch.no_grad():
+        means = generator(grid)
+        log_joint = -0.5 * grid.square().T - 0.5 * torch.cdist(x, means).square() / 0.3**2
+    expected = (x - log_joint.softmax(1) @ means) / 0.3**2
+    entropy = HMCEntropy(1, force=force, burn_in=100, kept=2, step_size=0.25, adaptation=1e-9, like=generator.log_sigma)
+    draws = torch.stack([entropy.direction(generator, z0, x).flatten() for _ in range(200)])
+    assert_mean(draws, expected.flatten())
 
 
 def test_hmc_keeps_its_step_size_while_it_keeps_positions():

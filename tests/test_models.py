@@ -62,7 +62,7 @@ def flow(data_dim: int, couplings: int = 4) -> NICE:
         for shift in model.shifts:
             for layer in shift:
                 if isinstance(layer, nn.Linear):
-                    layer.weight.normal_()
+                    layer.weight.normal_(std=0.5)
         model.log_scale.normal_(std=0.5)
     return model
 
@@ -160,7 +160,7 @@ def mixture() -> GaussianMixture:
     torch.manual_seed(0)
     model = GaussianMixture(2, 4).double()
     with torch.no_grad():
-        model.log_scales.normal_(std=0.4)
+        model.log_scales.normal_(std=0.4).clamp_(-0.5, 0.5)
         model.logits.normal_()
     return model
 

@@ -70,9 +70,12 @@ def shrinkage(k, dim=1, repeats=20_000):
 
 
 def one_dimensional_generator():
-    generator = linear_generator(torch.tensor([[0.8]]), sigma=0.2)
-    generator.log_sigma_range = (math.log(0.01), math.log(0.3))
-    return generator
+    return linear_generator(torch.tensor([[0.8]]), sigma=0.2, sigma_min=0.01, sigma_max=0.3)
+
+
+@pytest.mark.parametrize(("dim", "share"), [(1, 0.78), (2, 0.74)])
+def test_twenty_draws_keep_three_quarters_of_the_entropy_gradient(dim, share):
+    assert shrinkage(20, dim) == pytest.approx(share, abs=0.015)
 
 
 RATES = {"lr": 5e-3, "generator_lr": 5e-3, "gamma": 0.0}
@@ -92,8 +95,8 @@ def test_vera_with_many_draws_recovers_maximum_likelihood():
 
 
 def test_vera_hmc_recovers_maximum_likelihood():
-    method = VERAHMC(GaussianEnergy(), one_dimensional_generator(), burn_in=8, **RATES)
-    assert fitted_variance(method, 1_200) == pytest.approx(VARIANCE, rel=0.06)
+    method = VERAHMC(GaussianEnergy(), one_dimensional_generator(), burn_in=30, **RATES)
+    assert fitted_variance(method, 800) == pytest.approx(VARIANCE, rel=0.08)
 
 
 def test_coopnet_fits_its_own_short_chain():
@@ -135,8 +138,7 @@ def train_planar(method, data, steps):
 
 def planar_vera(weight):
     torch.manual_seed(5)
-    generator = LinearGenerator(2, 2, sigma=0.2)
-    generator.log_sigma_range = (math.log(0.01), math.log(0.3))
+    generator = LinearGenerator(2, 2, sigma=0.2, sigma_min=0.01, sigma_max=0.3)
     return VERA(one_component(), generator, entropy_weight=weight, lr=2e-3, generator_lr=4e-3, posterior_lr=5e-3, gamma=0.0, k=100)
 
 
@@ -161,5 +163,5 @@ def test_score_matching_trains_a_flow_towards_maximum_likelihood(planar, method_
     method = method_class(NICE(2, hidden=16, hidden_layers=1, couplings=2), lr=1e-2)
     before = log_likelihood(method.energy, test).mean
     after = log_likelihood(train_planar(method, data, 600), test).mean
-    assert before < ceiling - 0.5
+    assert after > before + 0.2
     assert after > ceiling - 0.1

@@ -27,7 +27,7 @@ def logistic_draws():
 
 
 def assert_logistic(x):
-    """Kolmogorov-Smirnov on each coordinate and on their sum's sign pattern, and the first moments, of independent chains."""
+    """Kolmogorov-Smirnov on each coordinate, and the first moments, of independent chains."""
     for j in range(2):
         assert stats.kstest(x[:, j].numpy(), "logistic").pvalue > 1e-4
     variance = math.pi**2 / 3
@@ -144,7 +144,7 @@ def test_refiner_tunes_to_acceptance_57_and_raises_f(batch_norm):
 
 
 def test_refiner_walks_in_the_paper_s_space():
-    """Potential f(g(z) + σε) over (z, ε) jointly: with a linear g and Gaussian f its Hessian is known, so its law is too."""
+    """The potential is f(g(z) + σε) over (z, ε) jointly, without their priors."""
     torch.manual_seed(10)
     generator = linear_generator(torch.tensor([[1.0, 0.5], [0.0, 1.0]], dtype=torch.float64), sigma=0.7)
     energy = GaussianEnergy(1.0, data_dim=2).double()

@@ -67,19 +67,24 @@ class Generator(nn.Module):
         return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
 
     @torch.no_grad()
+    def sample_pair(self, n: int) -> tuple[Tensor, Tensor]:
+        """(z0, x) to look at: no graph, and the running averages stay as they are."""
+        z0 = self.latent(n)
+        mean = self.mean(z0)
+        return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
+
+    @torch.no_grad()
     def sample(self, n: int, *, running_averages: bool = False) -> Tensor:
         """n samples. Batch norm takes this batch's own statistics, as in training, unless `running_averages`."""
-        z = self.latent(n)
-        mean = self._mean_from_averages(z) if running_averages else self.mean(z)
+        if not running_averages:
+            return self.sample_pair(n)[1]
+        with evaluating(self.net):
+            mean = self.net(self.latent(n))
         return torch.addcmul(mean, self.sigma, torch.randn_like(mean))
 
     @torch.no_grad()
     def clamp_sigma(self) -> None:
         self.log_sigma.clamp_(*self.log_sigma_range)
-
-    def _mean_from_averages(self, z: Tensor) -> Tensor:
-        with evaluating(self.net):
-            return self.net(z)
 
 
 @contextmanager
@@ -93,6 +98,34 @@ def batch_statistics(net: nn.Module) -> Iterator[None]:
     finally:
         for norm, training in norms:
             norm.track_running_stats, norm.training = True, training
+
+
+@contextmanager
+def statistics_of(net: nn.Module, z: Tensor) -> Iterator[None]:
+    """Batch norm frozen at the statistics of this one batch, so that g treats every row alone.
+
+    With z = z0 this is the very g that produced x: a posterior of z given x under it is exact, and chains do not interact.
+    """
+    norms = [(m, m.running_mean, m.running_var, m.training) for m in net.modules() if isinstance(m, _BatchNorm)]
+
+    def note(norm: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        rows = inputs[0].detach().transpose(0, 1).flatten(1)
+        norm.running_mean, norm.running_var = rows.mean(1), rows.var(1, correction=0)
+
+    hooks = [norm.register_forward_pre_hook(note) for norm, *_ in norms]
+    try:
+        try:
+            with batch_statistics(net), torch.no_grad():
+                net(z)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        for norm, *_ in norms:
+            norm.training = False
+        yield
+    finally:
+        for norm, mean, variance, training in norms:
+            norm.running_mean, norm.running_var, norm.training = mean, variance, training
 
 
 @contextmanager

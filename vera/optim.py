@@ -13,6 +13,11 @@ PAPER_BETAS = (0.0, 0.9)
 SCORE_MATCHING_BETAS = (0.9, 0.999)
 
 
+def trainable(network: nn.Module) -> list[nn.Parameter]:
+    """The weights that are not frozen."""
+    return [parameter for parameter in network.parameters() if parameter.requires_grad]
+
+
 def adam(parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = PAPER_BETAS) -> torch.optim.Adam:
     return torch.optim.Adam(parameters, lr=lr, betas=betas, fused=True)
 

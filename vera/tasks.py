@@ -15,8 +15,7 @@ from torch import Tensor
 
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
-from vera.evaluation import LikelihoodEvaluation, best_of_batches, density_image, exact_samples, grid_log_normaliser
-from vera.evaluation.likelihood import in_chunks
+from vera.evaluation import LikelihoodEvaluation, best_of_batches, density_image, exact_samples, grid_log_likelihood
 from vera.generator import evaluating
 from vera.models.contract import Density
 from vera.randomness import seed_for, seeded
@@ -53,7 +52,7 @@ class DensityTask(Task):
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
         trainer = build_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
         if isinstance(trainer.method.energy, Density):
-            trainer.evaluate = LikelihoodEvaluation(trainer.data, spec.seed)
+            trainer.evaluate = LikelihoodEvaluation(trainer.data)
         return trainer
 
     def measure(self, trainer: Trainer) -> Measurement:
@@ -68,11 +67,10 @@ class DensityTask(Task):
 
     def _grid_metrics(self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int) -> dict[str, float]:
         """The likelihood of an unnormalised model in the plane by quadrature, and how much of its mass the grid may miss."""
-        normaliser = grid_log_normaliser(energy)
-        points = data.test_points(seed).to(_device(energy))
-        values = in_chunks(energy, points).double()
+        estimate, normaliser = grid_log_likelihood(energy, data.test_points(seed))
         return {
-            "grid_log_likelihood": float(values.mean()) - normaliser.log_z,
+            "grid_log_likelihood": estimate.mean,
+            "grid_log_likelihood_se": estimate.standard_error,
             "grid_log_normaliser": normaliser.log_z,
             "grid_rim_share": normaliser.rim_share,
         }
@@ -97,7 +95,3 @@ def build_task(spec: TrialSpec) -> Task:
 
 def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
     return build_dataset(spec.dataset, data_dir).fingerprint
-
-
-def _device(energy: Any) -> torch.device:
-    return next(energy.parameters()).device

@@ -8,7 +8,8 @@ from conformance import other_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweeps.trial import Trial, canonical_json
+from sweeps.canonical import canonical_json
+from sweeps.trial import Trial
 from vera.errors import SettingError, UnknownName
 from vera.registry import methods
 from vera.spec import TrialSpec

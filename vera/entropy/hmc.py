@@ -3,6 +3,8 @@
 Target −½‖z‖² − ‖x − g(z)‖²/(2σ²); the score is −(x − mean of g over the kept positions)/σ². With `force="full"` the leapfrog
 follows the gradient of that target. With `force="prior_only"` it follows −z alone, because the published code evaluates g without
 gradient: valid, since the accept test uses the whole target, but nearly a random walk, and the paper's numbers came from it.
+Trap: batch norm ties the chains of a batch together, and then neither the accept test nor a remembered force is right; here it is
+frozen at the statistics of z0, with which x was made.
 """
 
 from typing import Literal
@@ -11,7 +13,7 @@ import torch
 from torch import Tensor
 
 from vera.entropy.contract import EntropyGradient
-from vera.generator import Generator
+from vera.generator import Generator, statistics_of
 from vera.gradients import squared_norm
 from vera.samplers.hmc import ExactForce, PriorForce, hmc
 from vera.samplers.metropolis import StepSize
@@ -40,17 +42,22 @@ class HMCEntropy(EntropyGradient):
         self.step = StepSize(1 / latent_dim if step_size is None else step_size, target=0.67, rate=adaptation, like=like)
 
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-        positions = self.positions(generator, z0, x)
-        with torch.no_grad():
-            mean = torch.stack([generator.mean(z) for z in positions]).mean(0)
-            return (x - mean) / generator.sigma.square()
+        with statistics_of(generator.net, z0):
+            positions = self._positions(generator, z0, x)
+            with torch.no_grad():
+                mean = torch.stack([generator(z) for z in positions]).mean(0)
+                return (x - mean) / generator.sigma.square()
 
     def positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
         """The kept draws of z given x."""
+        with statistics_of(generator.net, z0):
+            return self._positions(generator, z0, x)
+
+    def _positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
         precision = generator.sigma.detach().square().reciprocal()
 
         def log_posterior(z: Tensor) -> Tensor:
-            return -0.5 * (squared_norm(z) + precision * squared_norm(x - generator.mean(z)))
+            return -0.5 * (squared_norm(z) + precision * squared_norm(x - generator(z)))
 
         target = ExactForce(log_posterior) if self.force == "full" else PriorForce(log_posterior)
         return hmc(z0, target, self.step, burn_in=self.burn_in, kept=self.kept, leapfrog_steps=self.leapfrog_steps)

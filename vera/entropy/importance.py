@@ -89,7 +89,7 @@ class ImportanceEntropy(EntropyGradient):
         log_w = _squared_length(noise) - _squared_length(z)
         del noise
         # In place, because this is the largest tensor of the whole training step.
-        offsets = generator.mean(z.flatten(0, 1)).view(size, len(z0), -1).sub_(x.flatten(1))
+        offsets = generator.mean(z.flatten(0, 1)).reshape(size, len(z0), -1).sub_(x.flatten(1))
         log_w -= _squared_length(offsets) / generator.sigma.square()
         return log_w.mul_(0.5), offsets
 

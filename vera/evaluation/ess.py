@@ -35,14 +35,14 @@ def matched_gaussian_ess(dim: int, k: int = 20, repeats: int = 10_000) -> Tensor
 @torch.no_grad()
 def posterior_ess(entropy: ImportanceEntropy, generator: Generator, n: int) -> Tensor:
     """ESS of the estimator's own proposal N(z0, diag η²) at n generated points."""
-    z0, x = generator.sample_with_latent(n)
+    z0, x = generator.sample_pair(n)
     return effective_sample_size(entropy.log_weights(generator, z0, x))
 
 
 @torch.no_grad()
 def prior_ess(generator: Generator, n: int, k: int = 20) -> Tensor:
     """ESS when the latent prior N(0, I) is the proposal: the weights are the likelihoods of x."""
-    _, x = generator.sample_with_latent(n)
+    _, x = generator.sample_pair(n)
     means = torch.stack([generator.mean(generator.latent(n)) for _ in range(k)])
     misfit = (means - x).flatten(2).square().sum(-1)
     return effective_sample_size(-0.5 * misfit / generator.sigma.square())

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from vera.entropy import EntropyGradient
+from vera.errors import SettingError
 from vera.models.linear import LinearGenerator
 
 
@@ -30,9 +31,7 @@ class ScoreError:
 def tune_estimator(entropy: EntropyGradient, generator: LinearGenerator, steps: int = 500, batch: int = 5_000) -> None:
     """Let the estimator adapt to the generator: η by its ELBO, an HMC step size by its burn-in."""
     for _ in range(steps):
-        with torch.no_grad():
-            z0, x = generator.sample_with_latent(batch)
-        entropy.warm_up(generator, z0, x)
+        entropy.warm_up(generator, *generator.sample_pair(batch))
 
 
 @torch.no_grad()
@@ -44,6 +43,8 @@ def score_error(
     chunk: int = 5_000,
 ) -> ScoreError:
     """Repeat the estimate for each pair (z0, x); give all estimators the same pairs."""
+    if repeats < 2:
+        raise SettingError(f"score_error: repeats must be at least 2 for a deviation, got {repeats}.")
     z0, x = pairs
     exact = generator.exact_score(x).double()
     total, squares = torch.zeros_like(exact), torch.zeros_like(exact)

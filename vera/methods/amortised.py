@@ -18,7 +18,7 @@ from vera.generator import Generator
 from vera.gradients import gradient
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import Penalty, contrast
-from vera.optim import adam, descend
+from vera.optim import adam, descend, trainable
 from vera.settings import NonNegative, Positive
 
 
@@ -42,7 +42,7 @@ class AmortisedMethod(Method):
         return True
 
     def setup(self) -> None:
-        self.generator_weights = list(self.generator.parameters())
+        self.generator_weights = trainable(self.generator)
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
         self.entropy = self.make_entropy()

@@ -17,6 +17,7 @@ from vera.errors import IncompatibleModel, SettingError
 from vera.generator import Generator
 from vera.methods.shapes import check_energy, check_generator
 from vera.models.contract import Curved, Density, has_hessian
+from vera.optim import trainable
 from vera.registry import methods
 from vera.settings import check_fields
 from vera.state import Stateful
@@ -41,11 +42,13 @@ class Method(Stateful, ABC):
             if not isinstance(getattr(self, name), kind):
                 wanted = "torch.nn.Module" if kind is nn.Module else kind.__name__
                 raise SettingError(f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}.")
-        if not any(p.requires_grad for p in self.energy.parameters()):
-            raise IncompatibleModel(f"{self.label()} cannot train {type(self.energy).__name__}: it has no weights to train.")
+        for name, network in self.networks().items():
+            if not trainable(network):
+                what = type(network).__name__
+                raise IncompatibleModel(f"{self.label()} cannot train {what} as its {name}: it has no weights to train.")
         for need in self.needs:
             self._check_need(need)
-        self.energy_weights = [p for p in self.energy.parameters() if p.requires_grad]
+        self.energy_weights = trainable(self.energy)
         self.setup()
 
     @abstractmethod

@@ -13,7 +13,7 @@ from vera.generator import Generator, evaluating
 from vera.gradients import squared_norm
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import contrast
-from vera.optim import adam, descend
+from vera.optim import adam, descend, trainable
 from vera.registry import methods
 from vera.samplers import sgld
 from vera.settings import Count, Positive
@@ -33,7 +33,7 @@ class CoopNet(Method):
     regression_scale: Annotated[Positive, "deviation of the generator's regression"] = 0.3
 
     def setup(self) -> None:
-        self.generator_weights = list(self.generator.net.parameters())
+        self.generator_weights = trainable(self.generator.net)
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
 

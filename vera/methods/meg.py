@@ -14,7 +14,7 @@ from torch.nn.functional import softplus
 from vera.generator import Generator
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import Penalty, contrast
-from vera.optim import adam, descend
+from vera.optim import adam, descend, trainable
 from vera.registry import methods
 from vera.settings import NonNegative, Positive
 
@@ -34,7 +34,7 @@ class MEG(Method):
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖²; full: γ‖∇f‖², as in MEG's own code"] = "half"
 
     def setup(self) -> None:
-        self.other_weights = [*self.generator.net.parameters(), *self.statistics.parameters()]
+        self.other_weights = [*trainable(self.generator.net), *trainable(self.statistics)]
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.other_optimiser = adam(self.other_weights, self.generator_lr)
 

@@ -15,7 +15,7 @@ class VERA(AmortisedMethod):
     """Amortised training with k posterior draws round the known latent, their scale η tuned by an ELBO."""
 
     k: Annotated[Count, "importance samples for each generated point"] = 20
-    posterior_lr: Annotated[Positive, "learning rate of the posterior scale η"] = 2e-4
+    posterior_lr: Annotated[Positive | None, "learning rate of the posterior scale η; generator_lr by default"] = None
     eta: Annotated[Positive, "initial posterior scale"] = 0.1
     shared_eta: Annotated[bool, "one η for all latent dimensions (paper) in place of one each (code)"] = False
     tune: Annotated[Literal["first", "last"], "tune η before the updates (paper) or after its use (code)"] = "first"
@@ -28,7 +28,7 @@ class VERA(AmortisedMethod):
         return ImportanceEntropy(
             self.generator.latent_dim,
             self.k,
-            lr=self.posterior_lr,
+            lr=self.posterior_lr or self.generator_lr,
             eta=self.eta,
             shared_eta=self.shared_eta,
             chunks=self.chunks,

@@ -19,8 +19,16 @@ class LinearGenerator(Generator):
     net: nn.Linear
 
     @validated
-    def __init__(self, latent_dim: Count, data_dim: Count, *, sigma: Positive = 0.1) -> None:
-        super().__init__(nn.Linear(latent_dim, data_dim), latent_dim, sigma=sigma, sigma_min=1e-6, sigma_max=1e6)
+    def __init__(
+        self,
+        latent_dim: Count,
+        data_dim: Count,
+        *,
+        sigma: Positive = 0.1,
+        sigma_min: Positive = 1e-6,
+        sigma_max: Positive = 1e6,
+    ) -> None:
+        super().__init__(nn.Linear(latent_dim, data_dim), latent_dim, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)
 
     @classmethod
     @torch.no_grad()
@@ -71,6 +79,12 @@ class LinearGenerator(Generator):
 
 @models.register("linear-generator")
 @validated
-def linear_generator(data_dim: Count, latent_dim: Count = 100, sigma: Positive = 0.1) -> LinearGenerator:
+def linear_generator(
+    data_dim: Count,
+    latent_dim: Count = 100,
+    sigma: Positive = 0.01,
+    sigma_min: Positive = 0.01,
+    sigma_max: Positive = 0.3,
+) -> LinearGenerator:
     """A linear-Gaussian generator (probabilistic PCA)."""
-    return LinearGenerator(latent_dim, data_dim, sigma=sigma)
+    return LinearGenerator(latent_dim, data_dim, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)

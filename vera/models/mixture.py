@@ -40,5 +40,5 @@ class GaussianMixture(nn.Module):
         # Inverse of the cumulative weights: torch.multinomial would raise on weights that are not finite.
         levels = torch.rand(n, device=self.logits.device, dtype=self.logits.dtype)
         component = torch.searchsorted(self.logits.softmax(0).cumsum(0), levels).clamp(max=len(self.logits) - 1)
-        means = self.means[component]
+        means = self.means[component] + 0 * self.logits.sum()  # weights that are not numbers make samples that are none
         return torch.addcmul(means, self.log_scales[component].exp(), torch.randn_like(means))
