@@ -1,7 +1,7 @@
 # Every target sets itself up: the stamp file makes the second call cost nothing.
 PYTHON ?= python3
 BIN := .venv/bin
-STAMP := .venv/.installed
+STAMP := .venv/.installed-$(notdir $(PYTHON))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint check format bench-step clean
@@ -11,7 +11,7 @@ help:  ## list the targets
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vera needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
@@ -36,4 +36,4 @@ bench-step: $(STAMP)  ## time one training step of every method against its matr
 	$(BIN)/python -m bench.step
 
 clean:  ## remove .venv and caches (results stay)
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info
+	rm -rf .venv build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

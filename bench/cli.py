@@ -7,10 +7,12 @@ A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceba
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
+import vera
 from vera.errors import VeraError
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -27,6 +29,9 @@ def main(argv: list[str] | None = None) -> int:
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
         return 130
@@ -36,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="vera", description="Train energy-based models without MCMC and reproduce the paper's tables."
     )
+    top.add_argument("--version", action="version", version=f"vera {vera.__version__}")
     verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
     for add_verb in VERBS:
         add_verb(verbs)

@@ -64,14 +64,20 @@ def measure_memory(shape_names: Sequence[str]) -> list[MemoryRow]:
     return [MemoryRow(name, block.bytes, block.bytes_with_graph) for name, block in blocks.items()]
 
 
+def positive(text: str) -> int:
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+    return int(text)
+
+
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.step", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES), metavar="SHAPE", help=", ".join(SHAPES))
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="default: every registered method")
     parser.add_argument("--plugin", help="a Python file that registers methods of your own")
-    parser.add_argument("--threads", type=int, default=1, help="threads of step and products alike (the bars are for 1)")
+    parser.add_argument("--threads", type=positive, default=1, help="threads of step and products alike (the bars are for 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="time for each cell of the table")
-    parser.add_argument("--rounds", type=int, default=3, help="at least so many rounds a cell, whatever the time")
+    parser.add_argument("--rounds", type=positive, default=3, help="at least so many rounds a cell, whatever the time")
     parser.add_argument("--quick", action="store_true", help="one round a cell and no verdict on time: does it run?")
     parser.add_argument("--memory-only", action="store_true", help="no timing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to a file too")
@@ -80,9 +86,18 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    options = arguments(argv)
+    try:
+        return run(arguments(argv))
+    except VeraError as error:
+        print(f"bench.step: {error}", file=sys.stderr)
+        return 2
+
+
+def run(options: argparse.Namespace) -> int:
     if options.plugin:
         load_plugin(options.plugin)
+    for name in options.methods or ():
+        methods.get(name)
     seconds, rounds = (0.0, 1) if options.quick else (options.seconds, options.rounds)
     threads_before = torch.get_num_threads()
     torch.set_num_threads(options.threads)

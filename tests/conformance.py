@@ -71,11 +71,11 @@ def parts_for(method: str, energy: str) -> dict[str, dict[str, Any]]:
 
 
 def small_settings(method: str) -> dict[str, Any]:
-    """The defaults, with every count cut to 8 at most, and what is off by default (a weight of 0) switched on."""
+    """The defaults, with every count cut to the batch size at most, and what is off by default (a weight of 0) switched on."""
     small = {}
     for name, setting in settings_of(methods.get(method)).items():
-        if isinstance(setting.default, int) and setting.default > 8:
-            small[name] = 8
+        if isinstance(setting.default, int) and setting.default > BATCH:
+            small[name] = BATCH
         if isinstance(setting.default, float) and setting.default == 0:
             small[name] = 0.1
     return small

@@ -26,7 +26,7 @@ COUNTS = [
     ("statistics", {"data_dim": 784, "latent_dim": 100}, 944_001),
     ("linear-generator", {"data_dim": 784}, 79_184),
 ]
-"""PAPER_FACTS section 4; a generator's σ comes on top."""
+"""Counts of the paper's networks; a generator's σ comes on top."""
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), COUNTS)

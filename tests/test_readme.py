@@ -1,5 +1,6 @@
 """Every Python block of the README runs as it stands, in order, in one process of its own."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,8 @@ BLOCKS = re.findall(r"<!-- run by tests/test_readme.py -->\n```python\n(.*?)```"
 
 
 def run(code, cwd):
-    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, timeout=300)
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, env=one_thread)
 
 
 def test_the_readme_has_its_examples():

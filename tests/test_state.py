@@ -34,7 +34,7 @@ class Outer(Stateful):
 
 
 def test_every_tensor_and_every_part_with_state_is_saved_and_nothing_else():
-    assert set(Outer().state_dict()) == {"net", "optimiser", "scale", "buffer", "inner"}
+    assert set(Outer().state_dict()) == {"net", "optimiser", "scale", "buffer", "inner", "rate"}
 
 
 def test_a_loaded_object_goes_on_like_the_saved_one(tmp_path):

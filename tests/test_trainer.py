@@ -312,7 +312,7 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_and_no_other_file(tmp_path,
     trainer.save(tmp_path / "run.pt")
     before = (tmp_path / "run.pt").read_bytes()
     monkeypatch.setattr("vera.checkpoint.torch.save", half_written)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(CheckpointError, match="disk full"):
         trainer.save(tmp_path / "run.pt")
     assert (tmp_path / "run.pt").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]

@@ -27,6 +27,7 @@ _HOME = {
     "load_trainer": "vera.spec",
 }
 
+__version__ = "0.1.0"
 __all__ = [
     "Generator",
     "Result",

@@ -7,11 +7,12 @@ A checkpoint is written under a temporary name, flushed to disk and renamed, so 
 import os
 import pickle
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from vera.errors import CheckpointError
 
@@ -20,16 +21,34 @@ KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "ra
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    refuse_objects("the checkpoint", state)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             torch.save({"format": FORMAT, **state}, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except (OSError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise CheckpointError(f"The checkpoint {path} cannot be written ({reason}); an earlier one is as it was.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def refuse_objects(what: str, value: Any, key: str = "") -> None:
+    """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be read back."""
+    if type(value) in (type(None), bool, int, float, str) or isinstance(value, Tensor):
+        return
+    if not isinstance(value, dict | list | tuple):
+        raise CheckpointError(
+            f"{what[0].upper()}{what[1:]} must be plain data and tensors; {key or 'it'} is {type(value).__name__}."
+        )
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, item in items:
+        refuse_objects(what, item, f"{key}.{name}" if key else str(name))
 
 
 def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
@@ -56,17 +75,25 @@ def _check_whole(path: Path) -> None:
 
 
 def describe_network(network: nn.Module) -> dict[str, Any]:
-    """Every layer's type and options and every weight's shape: two networks that compute the same function of their weights."""
-    layers = {name or "self": f"{type(m).__name__}({m.extra_repr()})" for name, m in network.named_modules()}
-    return layers | {name: list(value.shape) for name, value in network.state_dict().items()}
+    """Every layer's type and plain options, every weight's shape and type. What a layer keeps in other objects is not seen."""
+    layers = {name or "self": f"{type(m).__name__}({_options(m)})" for name, m in network.named_modules()}
+    return layers | {name: f"{value.dtype} {list(value.shape)}" for name, value in network.state_dict().items()}
+
+
+def _options(module: nn.Module) -> str:
+    plain = {k: v for k, v in vars(module).items() if not k.startswith("_") and k != "training" and _is_plain(v)}
+    return ", ".join(f"{name}={value}" for name, value in sorted(plain.items()))
+
+
+def _is_plain(value: Any) -> bool:
+    return all(map(_is_plain, value)) if isinstance(value, tuple | list) else isinstance(value, bool | int | float | str)
 
 
 def refuse_other_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Raise, naming what differs, unless the checkpoint was written by a run with our identity."""
     a, b = _flatten(theirs), _flatten(ours)
-    differences = [
-        f"{key} was {a.get(key, 'absent')}, is {b.get(key, 'absent')}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)
-    ]
+    different = sorted((key for key in {*a, *b} if a.get(key) != b.get(key)), key=lambda key: (key != "method.name", key))
+    differences = [f"{key} was {a.get(key, 'absent')}, is {b.get(key, 'absent')}" for key in different]
     if differences:
         more = f" (and {len(differences) - 5} more)" if len(differences) > 5 else ""
         raise CheckpointError(f"{path} belongs to another run: {'; '.join(differences[:5])}{more}.")

@@ -26,11 +26,12 @@ class Generator(nn.Module):
         net: nn.Module,
         latent_dim: Count | None = None,
         *,
-        sigma: Positive = 0.01,
+        sigma: Positive | None = None,
         sigma_min: Positive = 0.01,
         sigma_max: Positive = 0.3,
     ) -> None:
         super().__init__()
+        sigma = sigma_min if sigma is None else sigma
         if not sigma_min <= sigma <= sigma_max:
             raise SettingError(f"Generator: needs sigma_min <= sigma <= sigma_max, got {sigma_min:g}, {sigma:g}, {sigma_max:g}.")
         latent_dim = latent_dim or getattr(net, "latent_dim", None)
@@ -40,9 +41,6 @@ class Generator(nn.Module):
         self.latent_dim: int = latent_dim
         self.log_sigma_range = (math.log(sigma_min), math.log(sigma_max))
         self.log_sigma = nn.Parameter(torch.tensor(math.log(sigma)))
-
-    def extra_repr(self) -> str:
-        return f"latent_dim={self.latent_dim}, log_sigma_range={self.log_sigma_range}"
 
     @property
     def sigma(self) -> Tensor:
@@ -74,7 +72,8 @@ class Generator(nn.Module):
         return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
 
     @torch.no_grad()
-    def sample(self, n: int, *, running_averages: bool = False) -> Tensor:
+    @validated
+    def sample(self, n: Count, *, running_averages: bool = False) -> Tensor:
         """n samples. Batch norm takes this batch's own statistics, as in training, unless `running_averages`."""
         if not running_averages:
             return self.sample_pair(n)[1]

@@ -35,6 +35,8 @@ class Journal:
         self._held = torch.empty(0, 0, dtype=torch.float64)
 
     def note(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
+        if not isinstance(metrics, dict):
+            raise VeraError(f"A method must report a dict of metrics, got {type(metrics).__name__}.")
         if "loss" not in metrics:
             raise VeraError(f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}.")
         for name, value in metrics.items():

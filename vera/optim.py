@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 PAPER_BETAS = (0.0, 0.9)
-SCORE_MATCHING_BETAS = (0.9, 0.999)
+ADAM_BETAS = (0.9, 0.999)
 
 
 def trainable(network: nn.Module) -> list[nn.Parameter]:

@@ -36,6 +36,9 @@ class Registry(Generic[T]):
         return self._known
 
     def register(self, name: str) -> Callable[[T], T]:
+        if not isinstance(name, str) or not name:
+            raise VeraError(f"A {self.kind} needs a name, got {name!r}.")
+
         def add(factory: T) -> T:
             known = self._entries.get(name)
             if known is not None and not _same_definition(known, factory):
@@ -103,7 +106,8 @@ def load_plugin(path: str | Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except VeraError:
-        raise
-    except Exception as error:
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, VeraError | KeyboardInterrupt):
+            raise
         raise PluginError(f"The plug-in {path} failed: {type(error).__name__}: {error}") from error

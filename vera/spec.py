@@ -14,7 +14,7 @@ import torch
 
 from vera.checkpoint import read_checkpoint
 from vera.data.contract import DataSet
-from vera.errors import CheckpointError, SettingError, UnknownName, VeraError
+from vera.errors import CheckpointError, PluginError, SettingError, UnknownName, VeraError
 from vera.methods.contract import Method
 from vera.randomness import seed_for, seeded
 from vera.registry import datasets, methods, models
@@ -56,6 +56,8 @@ class TrialSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSpec":
+        if not isinstance(values, Mapping):
+            raise SettingError(f"TrialSpec: needs a mapping of its fields, got {values!r}.")
         check_names("TrialSpec", settings_of(cls), values)
         missing = [s.name for s in settings_of(cls).values() if s.required and s.name not in values]
         if missing:
@@ -68,13 +70,19 @@ def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
     name, settings = _split(part)
     if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
         settings["data_dir"] = str(data_dir)
-    return datasets.create(name, **settings)
+    dataset = datasets.create(name, **settings)
+    if not isinstance(dataset, DataSet):
+        raise PluginError(f"The data set '{name}' must be a vera.data.DataSet, got {type(dataset).__name__}.")
+    return dataset
 
 
 def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
     """The method of a spec with its networks, initialised from the spec's seed."""
     name, settings = _split(spec.method)
-    roles = methods.get(name).network_names()
+    method = methods.get(name)
+    if not isinstance(method, type) or not issubclass(method, Method):
+        raise PluginError(f"The method '{name}' must be a subclass of vera.methods.Method, got {method!r}.")
+    roles = method.network_names()
     for role in spec.networks:
         if role not in roles:
             raise UnknownName(f"The method '{name}' has no network '{role}'; it has {', '.join(roles)}.")
@@ -91,8 +99,12 @@ def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
         return methods.create(name, **networks, **settings)
 
 
-def build_trainer(spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+def build_trainer(
+    spec: TrialSpec | Mapping[str, Any], *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+) -> Trainer:
     """A Trainer for the spec. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
+    if not isinstance(spec, TrialSpec):
+        spec = TrialSpec.from_dict(spec)
     dataset = build_dataset(spec.dataset, data_dir)
     method = build_method(spec, dataset)
     trainer = Trainer(method, dataset, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)

@@ -1,10 +1,10 @@
 """State: everything that the next step depends on, gathered by walking attributes.
 
-A class that derives from `Stateful` saves each attribute that is a tensor or has a `state_dict` of its own (networks, optimisers,
-replay buffers, samplers), so a part cannot be forgotten by leaving it out of a list. Trap: a plain Python number that changes
-during training is not saved; keep it as a 0-d tensor.
+A class that derives from `Stateful` saves each attribute that is a tensor, a number, or has a `state_dict` of its own (networks,
+optimisers, replay buffers, samplers; also in a list or a dict), so a part cannot be forgotten by leaving it out of a list.
 """
 
+import dataclasses
 from copy import deepcopy
 from typing import Any, Self
 
@@ -16,9 +16,7 @@ class Stateful:
     """`state_dict`, `load_state_dict` and `to` over all attributes that carry state."""
 
     def state_dict(self) -> dict[str, Any]:
-        return {
-            name: part.detach().clone() if isinstance(part, Tensor) else deepcopy(part.state_dict()) for name, part in self._parts()
-        }
+        return {name: _saved(part) for name, part in self._parts()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         parts = dict(self._parts())
@@ -28,6 +26,8 @@ class Stateful:
             if isinstance(part, Tensor):
                 with torch.no_grad():
                     part.copy_(state[name])
+            elif isinstance(part, bool | int | float):
+                setattr(self, name, state[name])
             else:
                 part.load_state_dict(deepcopy(state[name]))
 
@@ -42,4 +42,20 @@ class Stateful:
         return self
 
     def _parts(self) -> list[tuple[str, Any]]:
-        return [(name, part) for name, part in vars(self).items() if isinstance(part, Tensor) or hasattr(part, "state_dict")]
+        """Tensors, numbers and whatever has a `state_dict`, also inside lists and dicts; settings are no state."""
+        settings = {f.name for f in dataclasses.fields(self)} if dataclasses.is_dataclass(self) else set[str]()
+        parts: list[tuple[str, Any]] = []
+        for name, value in vars(self).items():
+            number = isinstance(value, bool | int | float) and name not in settings
+            if number or isinstance(value, Tensor) or hasattr(value, "state_dict"):
+                parts.append((name, value))
+            elif isinstance(value, list | tuple | dict):
+                items = value.items() if isinstance(value, dict) else enumerate(value)
+                parts += [(f"{name}.{key}", item) for key, item in items if hasattr(item, "state_dict")]
+        return parts
+
+
+def _saved(part: Any) -> Any:
+    if isinstance(part, Tensor):
+        return part.detach().clone()
+    return part if isinstance(part, bool | int | float) else deepcopy(part.state_dict())

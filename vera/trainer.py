@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from vera.checkpoint import describe_network, read_checkpoint, refuse_other_run, write_checkpoint
-from vera.data.contract import DataSet
+from vera.checkpoint import describe_network, read_checkpoint, refuse_objects, refuse_other_run, write_checkpoint
+from vera.data.contract import DataSet, Stream
 from vera.data.tensor import as_dataset
 from vera.errors import CheckpointError, SettingError, VeraError
+from vera.interrupts import deferred_interrupt
 from vera.journal import Diverged, Journal
 from vera.methods.contract import Method
 from vera.randomness import random_state, seed_for, seeded, set_random_state
@@ -44,8 +45,8 @@ def usable_device(name: str) -> torch.device:
     """The device of that name, once something could be put on it."""
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise SettingError(f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}") from error
     return device
 
@@ -54,7 +55,8 @@ class Trainer:
     """Trains a method on data for a number of steps.
 
     `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every` steps and at the end.
-    A loss beyond `max_loss` in absolute value counts as diverged.
+    A loss beyond `max_loss` in absolute value counts as diverged. With `checkpoint`, that file is written every `save_every`
+    seconds and at the end, so that a run that is killed can be restored from it.
     """
 
     @validated
@@ -71,8 +73,14 @@ class Trainer:
         evaluate_every: Count | None = None,
         log_every: Count = 100,
         max_loss: Positive = 1e8,
+        checkpoint: str | Path | None = None,
+        save_every: Positive = 60.0,
         progress: bool | None = None,
     ) -> None:
+        if not isinstance(method, Method):
+            raise SettingError(f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_what(method)}.")
+        if evaluate is not None and not callable(evaluate):
+            raise SettingError(f"Trainer: evaluate must be a function of the method, got {_what(evaluate)}.")
         self.data: DataSet = as_dataset(data)
         self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
         self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
@@ -80,31 +88,42 @@ class Trainer:
         self.progress = sys.stderr.isatty() if progress is None else progress
         self.journal = Journal(log_every, max_loss)
         self.step = 0
-        self._running = False
+        self.checkpoint, self.save_every = None if checkpoint is None else Path(checkpoint), save_every
+        self._state: Literal["paused", "running", "broken"] = "paused"
+        self._saved = 0.0
         self.seconds = 0.0
         self.result: Result | None = None
         self.spec: dict[str, Any] | None = None
         self.stream = self.data.stream(batch_size, seed_for(seed, "data"))
         method.to(self.device)
+        self.dtype = method.energy_weights[0].dtype
+        refuse_objects("the settings of the method", method.settings())
         with seeded(seed_for(seed, "training")):
-            method.begin(self.data.stream(batch_size, seed_for(seed, "data")).next_batch().to(self.device))
+            method.begin(self._next_batch(self.data.stream(batch_size, seed_for(seed, "data"))))
             self._random = random_state()
 
-    def run(self, until: int | None = None) -> Result | None:
-        """Train up to step `until` (default: to the end). The result, once there is one."""
+    @validated
+    def run(self, until: NonNegativeCount | None = None) -> Result | None:
+        """Train up to step `until` (default: to the end). The result, once there is one.
+
+        Ctrl-C waits for the end of the step: the run can then be saved, or run on.
+        """
         until = self.steps if until is None else min(until, self.steps)
-        started = time.monotonic()
+        if self._state == "broken":
+            raise VeraError("This run broke off inside a step, so its state is no state of a run: restore its last checkpoint.")
         try:
-            with self._own_random_state(), self._bar() as bar:
+            with self._clock(), self._own_random_state(), deferred_interrupt() as interrupt, self._bar() as bar:
                 while self.step < until and self.result is None:
                     self._advance()
                     bar.update(self.step - bar.n)
+                    self._save_if_due()
+                    interrupt.check()
                 if self.step == self.steps and self.result is None:
                     self._finish()
         except Diverged as end:
             self.result = Result("diverged", end.step, end.reason, self.journal.latest())
-        finally:
-            self.seconds += time.monotonic() - started
+        if self.checkpoint is not None and self.result is not None:
+            self.save(self.checkpoint)
         return self.result
 
     @property
@@ -125,9 +144,16 @@ class Trainer:
         """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
         state = read_checkpoint(Path(path), self.device)
         refuse_other_run(Path(path), state["identity"], self.identity())
-        if state["step"] > self.steps:
+        if not isinstance(state["step"], int) or state["step"] > self.steps:
             raise CheckpointError(f"{path} is at step {state['step']}, beyond this run's {self.steps} steps.")
-        self.load_state_dict(state)
+        before, condition = self._snapshot(), self._state
+        try:
+            self.load_state_dict(state)
+        except Exception as error:
+            self.load_state_dict(before)
+            self._state = condition
+            reason = f"{type(error).__name__}: {error}"
+            raise CheckpointError(f"{path} does not fit this run ({reason}); nothing was changed.") from error
 
     def identity(self) -> dict[str, Any]:
         """What makes this run this run, as plain data. The number of steps is not part of it: a run may be extended."""
@@ -141,8 +167,13 @@ class Trainer:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        if self._running:
+        if self._state == "running":
             raise VeraError("A run is saved where it pauses, not from inside an evaluation: run(until=...), then save.")
+        if self._state == "broken":
+            raise VeraError("This run broke off inside a step, so it cannot be saved: restore its last checkpoint.")
+        return self._snapshot()
+
+    def _snapshot(self) -> dict[str, Any]:
         result = None if self.result is None else vars(self.result).copy()
         return {
             "identity": self.identity(),
@@ -157,7 +188,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.step, self.seconds = state["step"], state["seconds"]
+        self.step, self.seconds, self._state = state["step"], state["seconds"], "paused"
         finished = state["result"] is not None and (state["result"]["outcome"] != "ok" or self.step >= self.steps)
         self.result = Result(**state["result"]) if finished else None
         self.method.load_state_dict(state["method"])
@@ -166,9 +197,10 @@ class Trainer:
         self.journal.load_state_dict(state["journal"])
 
     def _advance(self) -> None:
-        x = self.stream.next_batch().to(self.device, non_blocking=True)
-        metrics = self.method.step(x)
+        self._state = "broken"  # until the step is done: an exception inside it leaves half a step behind
+        metrics = self.method.step(self._next_batch(self.stream))
         self.step += 1
+        self._state = "running"
         self.journal.note(self.step, metrics, last=self.step == self.steps)
         if self.step % self.evaluate_every == 0 and self.step < self.steps:
             self._evaluate()
@@ -184,17 +216,42 @@ class Trainer:
         with seeded(seed_for(self.seed, f"evaluation {self.step}")):
             self.journal.note_evaluation(self.step, self.evaluate(self.method))
 
+    def _next_batch(self, stream: Stream) -> Tensor:
+        x = stream.next_batch()
+        if not isinstance(x, Tensor):
+            raise VeraError(f"The data set '{self.data.name}' must give tensors, got {_what(x)}.")
+        return x.to(self.device, self.dtype, non_blocking=True)
+
+    def _save_if_due(self) -> None:
+        if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
+            self._random = random_state()
+            write_checkpoint(self.checkpoint, self._snapshot())
+            self._saved = time.monotonic()
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        started = self._saved = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds += time.monotonic() - started
+
     @contextmanager
     def _own_random_state(self) -> Iterator[None]:
         outer = random_state()
         set_random_state(self._random)
-        self._running = True
+        self._state = "running"
         try:
             yield
         finally:
-            self._running = False
+            if self._state == "running":
+                self._state = "paused"
             self._random = random_state()
             set_random_state(outer)
 
     def _bar(self) -> tqdm:
         return tqdm(total=self.steps, initial=self.step, desc=self.method.label(), unit="step", disable=not self.progress)
+
+
+def _what(value: Any) -> str:
+    return f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__

@@ -66,6 +66,10 @@ def as_dataset(data: Any) -> DataSet:
 def _points(x: Any, what: str) -> Tensor:
     if not isinstance(x, Tensor | np.ndarray):
         raise SettingError(f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}.")
+    if isinstance(x, np.ma.MaskedArray) or (isinstance(x, Tensor) and x.layout != torch.strided):
+        raise SettingError(f"{what} must be dense and without a mask; fill it first, for example with x.filled() or x.to_dense().")
+    if len(x) == 0:
+        raise SettingError(f"{what} must have at least one point, got shape {tuple(x.shape)}.")
     if x.ndim != 2 or x.shape[1] == 0:
         raise SettingError(
             f"{what} must be (points, dimensions), got shape {tuple(x.shape)}; x.reshape(len(x), -1) flattens images."

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from vera.entropy.contract import EntropyGradient
 from vera.generator import Generator
-from vera.optim import adam
+from vera.optim import ADAM_BETAS, adam
 from vera.settings import Count, Positive, validated
 
 
@@ -39,7 +39,7 @@ class ImportanceEntropy(EntropyGradient):
         like = torch.empty(()) if like is None else like
         size = 1 if shared_eta else latent_dim
         self.log_eta = nn.Parameter(torch.full((size,), math.log(eta), device=like.device, dtype=like.dtype))
-        self.optimiser = adam([self.log_eta], lr, betas=(0.9, 0.999))
+        self.optimiser = adam([self.log_eta], lr, betas=ADAM_BETAS)
 
     @property
     def eta(self) -> Tensor:

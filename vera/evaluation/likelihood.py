@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from vera.data.contract import DataSet
+from vera.data.tensor import as_dataset
 from vera.errors import IncompatibleModel, SettingError
 from vera.generator import evaluating
 from vera.gradients import LogDensity
@@ -66,11 +67,11 @@ class LikelihoodEvaluation:
     in angle, so their standard error, computed as for independent points, is larger than the truth.
     """
 
-    def __init__(self, dataset: DataSet, n: int | None = None) -> None:
+    def __init__(self, dataset: DataSet | Any, n: int | None = None) -> None:
         if n is not None and n < 2:
             raise SettingError(f"LikelihoodEvaluation: n must be at least 2 for a standard error, got {n}.")
-        self.dataset, self.n = dataset, n
-        dataset.test_points(0, n)  # so that a data set without test points is refused now
+        self.dataset, self.n = as_dataset(dataset), n
+        self.dataset.test_points(0, n)  # so that a data set without test points is refused now
 
     def __call__(self, method: Any) -> dict[str, float]:
         points = self.dataset.test_points(int(torch.randint(2**31, ())), self.n)

@@ -15,7 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from vera.errors import IncompatibleModel, SettingError
 from vera.generator import Generator
-from vera.methods.shapes import check_energy, check_generator
+from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
 from vera.optim import trainable
 from vera.registry import methods
@@ -37,6 +37,8 @@ class Method(Stateful, ABC):
     and "curvature" (curvature propagation)."""
 
     def __post_init__(self) -> None:
+        if "__dataclass_fields__" not in vars(type(self)):
+            raise SettingError(f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost.")
         check_fields(self)
         for name, kind in self.network_types().items():
             if not isinstance(getattr(self, name), kind):
@@ -70,6 +72,8 @@ class Method(Stateful, ABC):
         for network in self.networks().values():
             if isinstance(network, Generator):
                 check_generator(self.label(), network, x)
+        if "hessian" in self.needs and x.isfinite().all():
+            check_hessian(self.label(), self.energy, x)
         self.setup_for(x)
 
     def training_samples(self, n: int) -> Tensor | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 from torch import Tensor
 
 from vera.methods.contract import Method, Metrics
-from vera.optim import SCORE_MATCHING_BETAS, adam, descend
+from vera.optim import ADAM_BETAS, adam, descend
 from vera.settings import Decay, Positive
 
 
@@ -17,7 +17,7 @@ class DirectMethod(Method):
 
     _: KW_ONLY
     lr: Annotated[Positive, "learning rate"] = 1e-3
-    betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = SCORE_MATCHING_BETAS
+    betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = ADAM_BETAS
 
     @abstractmethod
     def loss(self, x: Tensor) -> Tensor: ...

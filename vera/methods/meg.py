@@ -1,4 +1,4 @@
-"""MEG: the generator's entropy is raised through the mutual information of x and z (Kumar et al., 2019; PAPER_FACTS 3.4).
+"""MEG: the generator's entropy is raised through the mutual information of x and z (Kumar et al., 2019).
 
 For a deterministic generator H(g(z)) = I(g(z); z) up to a constant, and a statistics network T bounds it from below by a binary
 cross-entropy: T(x, z) says "pair", T(x, permuted z) says "no pair". Generator and T descend −mean f(g(z)) + λ BCE together.
@@ -14,6 +14,7 @@ from torch.nn.functional import softplus
 from vera.generator import Generator
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import Penalty, contrast
+from vera.methods.shapes import check_statistics
 from vera.optim import adam, descend, trainable
 from vera.registry import methods
 from vera.settings import NonNegative, Positive
@@ -37,6 +38,9 @@ class MEG(Method):
         self.other_weights = [*trainable(self.generator.net), *trainable(self.statistics)]
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.other_optimiser = adam(self.other_weights, self.generator_lr)
+
+    def setup_for(self, x: Tensor) -> None:
+        check_statistics(self.label(), self.statistics, x, self.generator.latent(len(x)))
 
     def step(self, x: Tensor) -> Metrics:
         z = self.generator.latent(len(x))

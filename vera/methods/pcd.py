@@ -1,4 +1,4 @@
-"""Persistent contrastive divergence: samples come from short Langevin runs whose ends are kept in a replay buffer (3.5).
+"""Persistent contrastive divergence: samples come from short Langevin runs whose ends are kept in a replay buffer.
 
 Each step draws chains, restarts a few, runs them with f in evaluation mode, stores them, and descends
 −mean f(data) + mean f(chains). The samples can look right while f is wrong: short chains need not reach the density's modes.
@@ -10,6 +10,7 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
+from vera.errors import SettingError
 from vera.generator import evaluating
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import Penalty, contrast
@@ -38,6 +39,8 @@ class PCD(Method):
         self.optimiser = adam(self.energy_weights, self.lr)
 
     def setup_for(self, x: Tensor) -> None:
+        if self.capacity < len(x):
+            raise SettingError(f"pcd: capacity must be at least the batch size of {len(x)}, got {self.capacity}.")
         self.buffer = ReplayBuffer(self.capacity, x.shape[1:], self.restart, like=self.energy_weights[0])
 
     def step(self, x: Tensor) -> Metrics:

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from vera.errors import IncompatibleModel
 from vera.generator import Generator, evaluating
+from vera.gradients import differentiable_gradient
 
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
@@ -23,6 +24,31 @@ def check_generator(owner: str, generator: Generator, x: Tensor) -> None:
     made, wanted = tuple(shape[1:]), tuple(x.shape[1:])
     if made != wanted:
         raise IncompatibleModel(f"{owner}: the generator makes points of shape {made}, the data have {wanted}.")
+
+
+def check_hessian(owner: str, energy: nn.Module, x: Tensor) -> None:
+    """∇²f must not vanish: for a piecewise linear network, whatever it is made of, it does at every point."""
+    with evaluating(energy):
+        x, _, slope = differentiable_gradient(energy, x[:16])
+        v = torch.randn_like(slope)
+        curved = slope.requires_grad and torch.autograd.grad((slope * v).sum(), x, allow_unused=True)[0]
+    if not isinstance(curved, Tensor) or not curved.any():
+        raise IncompatibleModel(
+            f"{owner} cannot train {type(energy).__name__}: its second derivatives in x are zero at every point, as those of a "
+            "piecewise linear network are. A smooth activation such as softplus has them."
+        )
+
+
+@torch.no_grad()
+def check_statistics(owner: str, statistics: nn.Module, x: Tensor, z: Tensor) -> None:
+    """T must map (B, ...) and (B, latent_dim) to (B,)."""
+    try:
+        with evaluating(statistics):
+            shape = tuple(statistics(x[:2], z[:2]).shape)
+    except Exception as error:
+        raise IncompatibleModel(f"{owner}: {type(statistics).__name__} refuses a pair (x, z): {error}") from error
+    if shape != (len(x[:2]),):
+        raise IncompatibleModel(f"{owner}: the statistics network must return one number a pair, got shape {shape}.")
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ class LinearGenerator(Generator):
         latent_dim: Count,
         data_dim: Count,
         *,
-        sigma: Positive = 0.1,
+        sigma: Positive | None = 0.1,
         sigma_min: Positive = 1e-6,
         sigma_max: Positive = 1e6,
     ) -> None:
@@ -82,7 +82,7 @@ class LinearGenerator(Generator):
 def linear_generator(
     data_dim: Count,
     latent_dim: Count = 100,
-    sigma: Positive = 0.01,
+    sigma: Positive | None = None,
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> LinearGenerator:

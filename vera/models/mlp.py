@@ -82,7 +82,7 @@ def mlp_generator(
     hidden: Sizes = (100, 100),
     activation: Activation = "relu",
     output: Output = "identity",
-    sigma: Positive = 0.01,
+    sigma: Positive | None = None,
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:
@@ -97,7 +97,7 @@ def nice_generator(
     data_dim: Count = 784,
     latent_dim: Count = 100,
     hidden: Sizes = (500, 500, 500),
-    sigma: Positive = 0.01,
+    sigma: Positive | None = None,
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:

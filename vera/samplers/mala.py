@@ -15,12 +15,13 @@ from torch import Tensor, nn
 from vera.generator import Generator, batch_statistics, evaluating
 from vera.gradients import LogDensity, squared_norm, value_and_gradient
 from vera.samplers.metropolis import StepSize, accept, choose
-from vera.settings import Positive, validated
+from vera.settings import Count, Positive, validated
 
 TARGET_ACCEPTANCE = 0.57
 
 
-def mala(f: LogDensity, v: Tensor, *, steps: int, step: StepSize, adapt: bool = False) -> tuple[Tensor, Tensor]:
+@validated
+def mala(f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool = False) -> tuple[Tensor, Tensor]:
     """(v after `steps` transitions, the mean acceptance over them). With `adapt` the step size follows the acceptance."""
     value, slope = value_and_gradient(f, v)
     acceptances = []
@@ -63,7 +64,8 @@ class LatentRefiner:
         initial = 1 / generator.latent_dim if step_size is None else step_size
         self.step = StepSize(initial, TARGET_ACCEPTANCE, rate=0.02, like=generator.log_sigma)
 
-    def start(self, n: int) -> Tensor:
+    @validated
+    def start(self, n: Count) -> Tensor:
         """Fresh (z, ε), flattened side by side."""
         z = self.generator.latent(n)
         with self._modes(), torch.no_grad():

@@ -1,0 +1,303 @@
+"""Nothing is lost: interrupts, broken steps, odd state and odd networks either go on bit for bit or say why they cannot."""
+
+import enum
+import os
+import signal
+import threading
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from vera.errors import CheckpointError, IncompatibleModel, PluginError, SettingError, VeraError
+from vera.evaluation import LikelihoodEvaluation
+from vera.methods import DSM, MEG, PCD, SSM, VERA, CoopNet, Method
+from vera.models import MLP, StatisticsNetwork, mlp_generator
+from vera.optim import adam, descend
+from vera.registry import datasets, load_plugin, methods
+from vera.spec import TrialSpec, build_dataset, build_method, build_trainer
+from vera.trainer import Trainer
+
+
+def kind(value):
+    return type(value).__name__
+
+
+POINTS = torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
+
+
+@dataclass(eq=False)
+class Counting(Method):
+    """Keeps state in the places where people put it: a list of optimisers, a dict, a plain number."""
+
+    _: KW_ONLY
+    lr: float = 1e-2
+    extra: Any = None
+
+    def setup(self):
+        self.optimisers = [adam(self.energy_weights, self.lr, (0.9, 0.99))]
+        self.by_name = {"also": adam(self.energy_weights, self.lr / 2, (0.5, 0.9))}
+        self.count = 0
+
+    def step(self, x):
+        self.count += 1
+        loss = self.energy(x).square().mean() * (1 + 1 / self.count)
+        descend(loss, self.energy_weights, (self.optimisers[0], self.by_name["also"])[self.count % 2])
+        self.on_step()
+        return {"loss": loss.detach()}
+
+    def on_step(self):
+        pass
+
+
+def trainer(method_class=Counting, steps=40, **options):
+    torch.manual_seed(1)
+    return Trainer(method_class(MLP(2, hidden=(8,)), **options.pop("settings", {})), POINTS, steps=steps, batch_size=16, **options)
+
+
+def weights(run):
+    return torch.cat([p.detach().flatten() for p in run.method.energy.parameters()])
+
+
+def test_state_in_lists_dicts_and_numbers_is_saved(tmp_path):
+    straight, first, second = trainer(), trainer(), trainer()
+    straight.run()
+    first.run(until=13)
+    first.save(tmp_path / "run.pt")
+    second.restore(tmp_path / "run.pt")
+    second.run()
+    assert second.method.count == straight.method.count == 40
+    assert torch.equal(weights(second), weights(straight))
+
+
+class Interrupted(Counting):
+    def on_step(self):
+        if self.count == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+Interrupted = dataclass(eq=False)(Interrupted)
+
+
+def test_ctrl_c_waits_for_the_step_and_the_run_goes_on_bit_for_bit(tmp_path):
+    straight, stopped, resumed = trainer(), trainer(Interrupted), trainer(Interrupted)
+    straight.run()
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    assert stopped.step == 7
+    stopped.save(tmp_path / "run.pt")
+    resumed.restore(tmp_path / "run.pt")
+    resumed.run()
+    stopped.run()
+    assert torch.equal(weights(resumed), weights(straight))
+    assert torch.equal(weights(stopped), weights(straight))
+
+
+def test_training_works_outside_the_main_thread():
+    run = trainer()
+    thread = threading.Thread(target=run.run)
+    thread.start()
+    thread.join()
+    assert run.result.outcome == "ok"
+
+
+class Fragile(Counting):
+    def on_step(self):
+        if self.count == 5:
+            raise RuntimeError("a bug of the user's")
+
+
+Fragile = dataclass(eq=False)(Fragile)
+
+
+def test_a_step_that_broke_off_cannot_be_saved_or_run_on_but_restored(tmp_path):
+    run = trainer(Fragile)
+    run.run(until=3)
+    run.save(tmp_path / "run.pt")
+    with pytest.raises(RuntimeError, match="a bug"):
+        run.run()
+    with pytest.raises(VeraError, match="inside a step"):
+        run.save(tmp_path / "other.pt")
+    with pytest.raises(VeraError, match="inside a step"):
+        run.run()
+    run.restore(tmp_path / "run.pt")
+    assert run.step == 3
+    run.run(until=4)
+
+
+def test_a_run_that_is_killed_left_its_checkpoint(tmp_path):
+    path = tmp_path / "deep" / "run.pt"
+    run = trainer(checkpoint=path, save_every=1e-6)
+    run.run(until=20)
+    straight, other = trainer(), trainer()
+    other.restore(path)
+    assert other.step == 20
+    other.run()
+    straight.run()
+    assert torch.equal(weights(other), weights(straight))
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    "extra", [Colour.RED, np.zeros(2), lambda: 0, {"a": {1, 2}}, nn.Linear(1, 1)], ids=lambda value: type(value).__name__
+)
+def test_settings_that_could_not_be_read_back_are_refused_at_once(extra):
+    with pytest.raises(VeraError, match="must be plain data and tensors; extra"):
+        trainer(settings={"extra": extra})
+
+
+def test_state_that_could_not_be_read_back_is_refused_when_saved(tmp_path):
+    run = trainer()
+    run.stream.state_dict = lambda: {"where": np.float64(1.0)}
+    with pytest.raises(CheckpointError, match=r"stream\.where is float64"):
+        run.save(tmp_path / "run.pt")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", "x" * 300, "file/run.pt"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="cannot be written"):
+        trainer().save(tmp_path / name)
+
+
+def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):
+    run, victim = trainer(), trainer()
+    run.run(until=10)
+    state = run.state_dict()
+    state["method"]["optimisers.0"] = {}
+    torch.save({"format": 1, **state}, tmp_path / "odd.pt")
+    before = weights(victim)
+    with pytest.raises(CheckpointError, match="nothing was changed"):
+        victim.restore(tmp_path / "odd.pt")
+    assert victim.step == 0
+    assert torch.equal(weights(victim), before)
+    victim.run()
+
+
+class Tempered(nn.Module):
+    def __init__(self, temperature):
+        super().__init__()
+        self.temperature, self.net = temperature, nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.net(x).squeeze(-1) / self.temperature
+
+
+def test_networks_of_another_option_or_precision_are_told_apart(tmp_path):
+    Trainer(DSM(Tempered(1.0)), POINTS, steps=2, batch_size=8).save(tmp_path / "run.pt")
+    for network, named in ((Tempered(9.0), r"temperature=1\.0"), (Tempered(1.0).double(), "float32")):
+        with pytest.raises(CheckpointError, match=named):
+            Trainer(DSM(network), POINTS, steps=2, batch_size=8).restore(tmp_path / "run.pt")
+
+
+def test_a_checkpoint_of_another_method_says_so_first(tmp_path):
+    Trainer(DSM(MLP(2)), POINTS, steps=2, batch_size=8).save(tmp_path / "run.pt")
+    with pytest.raises(CheckpointError, match=r"another run: method\.name was dsm, is pcd"):
+        Trainer(PCD(MLP(2)), POINTS, steps=2, batch_size=8).restore(tmp_path / "run.pt")
+
+
+@pytest.mark.parametrize("method", [VERA, CoopNet])
+def test_float64_networks_train_on_any_data(method):
+    run = Trainer(method(MLP(2).double(), mlp_generator(2).double()), POINTS.double(), steps=3, batch_size=16)
+    assert run.run().outcome == "ok"
+    assert run.method.energy_weights[0].dtype == torch.float64
+
+
+class ReLUEnergy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+
+    def forward(self, x):
+        return self.net(x).squeeze(-1)
+
+
+@pytest.mark.parametrize(
+    "energy",
+    [ReLUEnergy(), nn.Sequential(nn.Linear(2, 1), nn.Flatten(0)), MLP(2, (), "softplus")],
+    ids=lambda value: type(value).__name__,
+)
+def test_score_matching_refuses_any_energy_without_curvature(energy):
+    with pytest.raises(IncompatibleModel, match="second derivatives"):
+        Trainer(SSM(energy), POINTS, steps=1, batch_size=16)
+
+
+@pytest.mark.parametrize(
+    "statistics", [StatisticsNetwork(3, 2), nn.Linear(2, 1), nn.Bilinear(2, 2, 1)], ids=lambda value: type(value).__name__
+)
+def test_a_statistics_network_that_does_not_fit_is_refused(statistics):
+    with pytest.raises(IncompatibleModel, match="meg"):
+        Trainer(MEG(MLP(2), mlp_generator(2), statistics), POINTS, steps=1, batch_size=16)
+
+
+@pytest.mark.parametrize("method", [VERA, CoopNet])
+def test_frozen_layers_stay_frozen_and_a_frozen_generator_is_refused(method):
+    generator = mlp_generator(2)
+    first = generator.net.net[0].weight.requires_grad_(False)
+    before = first.clone()
+    assert Trainer(method(MLP(2), generator), POINTS, steps=3, batch_size=16).run().outcome == "ok"
+    assert torch.equal(first, before)
+    with pytest.raises(IncompatibleModel, match="generator"):
+        method(MLP(2), mlp_generator(2).requires_grad_(False))
+
+
+@pytest.mark.parametrize(
+    ("build", "named"),
+    [
+        (lambda: Trainer(MLP(2), POINTS, steps=1), "method must be a Method"),
+        (lambda: Trainer(VERA, POINTS, steps=1), "the class VERA itself"),
+        (lambda: trainer(evaluate=3), "evaluate must be a function"),
+        (lambda: trainer(device="meta"), "device 'meta' cannot be used"),
+        (lambda: trainer().run(until="2"), "until must be a whole number"),
+        (lambda: trainer().run(until=-1), "until must be at least 0"),
+        (lambda: Trainer(DSM(MLP(2)), POINTS.to_sparse(), steps=1), "dense"),
+        (lambda: Trainer(DSM(MLP(2)), np.ma.masked_less(POINTS.numpy(), 0), steps=1), "without a mask"),
+        (lambda: Trainer(DSM(MLP(2)), torch.empty(0, 2), steps=1), "at least one point"),
+        (lambda: Trainer(PCD(MLP(2), capacity=10), POINTS, steps=1, batch_size=16), "capacity must be at least the batch size"),
+        (lambda: mlp_generator(2).sample(-1), "n must be at least 1"),
+        (lambda: LikelihoodEvaluation(POINTS), "no test points"),
+        (lambda: build_trainer({"steps": 3}), "TrialSpec needs dataset, networks, method"),
+        (lambda: TrialSpec.from_dict([1]), "needs a mapping"),
+    ],
+)
+def test_a_mistake_is_one_sentence(build, named):
+    with pytest.raises(VeraError, match=named) as caught:
+        build()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_generator_starts_at_its_lower_bound():
+    assert float(mlp_generator(2, sigma_min=0.05).sigma.detach()) == pytest.approx(0.05)
+
+
+def test_a_method_without_the_decorator_is_told_so():
+    class Bare(DSM):
+        knob: float = 1.0
+
+    with pytest.raises(SettingError, match="@dataclass"):
+        Bare(MLP(2))
+
+
+def test_what_is_no_method_or_data_set_is_named(registries):
+    methods.register("odd")(dict)
+    datasets.register("odd")(lambda: 3)
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "odd"}, steps=1)
+    with pytest.raises(PluginError, match="'odd' must be a subclass"):
+        build_method(spec, build_dataset({"name": "moons"}))
+    with pytest.raises(PluginError, match="'odd' must be a vera"):
+        build_dataset({"name": "odd"})
+    with pytest.raises(VeraError, match="needs a name"):
+        methods.register(3)
+
+
+def test_a_plugin_that_exits_does_not_end_the_process(tmp_path):
+    (tmp_path / "quit.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(PluginError, match="SystemExit"):
+        load_plugin(tmp_path / "quit.py")
