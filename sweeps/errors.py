@@ -1,0 +1,15 @@
+"""What can go wrong between a user and the engine; each message names the thing, the reason and the way on."""
+
+from vera.errors import VeraError
+
+
+class StoreError(VeraError):
+    """The results directory cannot be read or written."""
+
+
+class UnknownTrial(VeraError, LookupError):
+    """No trial in the store has that id."""
+
+
+class EngineError(VeraError):
+    """The cluster cannot run what was asked."""

@@ -1,0 +1,66 @@
+"""The wide table: every metric and setting under a column of its own, nothing filled in."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from sweeps.frame import COLUMNS, frame
+from sweeps.row import SCHEMA_VERSION, Row
+from sweeps.schema import column_types
+
+
+def a_row(trial_id, metrics, method, **parts):
+    plain = {str: "plain", int: 1, float: 0.5, bool: False}
+    values = {name: plain.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
+    spec = {
+        "dataset": {"name": "moons", "noise": 0.1},
+        "method": {"name": "vera", **method},
+        "networks": {"energy": {"name": "mlp", "widths": [100, 100]}, "generator": {"name": "mlp-generator", "latent_dim": 2}},
+        "seed": 3,
+        "steps": 10,
+        **parts,
+    }
+    texts = {"metrics": json.dumps(metrics), "spec": json.dumps(spec), "restarts": "[]", "versions": '{"python": "3.11"}'}
+    return Row(**(values | texts | {"trial_id": trial_id, "method": "vera", "schema_version": SCHEMA_VERSION}))
+
+
+def test_metrics_and_settings_become_columns():
+    table = frame([a_row("a", {"nll": 1.5, "ess": 0.25}, {"lr": 0.001, "eta": 0.2})])
+    line = table.iloc[0]
+    assert (line["metric.nll"], line["metric.ess"]) == (1.5, 0.25)
+    assert (line["method.lr"], line["method.eta"]) == (0.001, 0.2)
+    assert (line["dataset.noise"], line["generator.latent_dim"]) == (0.1, 2)
+    assert list(table.columns[: len(COLUMNS)]) == COLUMNS
+
+
+def test_a_name_stands_once():
+    table = frame([a_row("a", {}, {})])
+    assert table["method"].tolist() == ["vera"]
+    assert "method.name" not in table
+    assert table["generator.name"].tolist() == ["mlp-generator"]
+
+
+def test_what_a_row_lacks_is_missing_and_never_a_default():
+    table = frame([a_row("a", {"nll": 1.5}, {"lr": 0.001}), a_row("b", {}, {"k": 10})]).set_index("trial_id")
+    assert pd.isna(table.loc["b", "metric.nll"])
+    assert pd.isna(table.loc["b", "method.lr"])
+    assert pd.isna(table.loc["a", "method.k"])
+    assert table["metric.nll"].mean() == 1.5
+
+
+def test_lists_can_be_grouped_by():
+    table = frame([a_row("a", {"nll": 1.0}, {}), a_row("b", {"nll": 3.0}, {})])
+    assert table.groupby("energy.widths")["metric.nll"].mean().to_dict() == {"[100, 100]": 2.0}
+
+
+def test_a_spec_without_networks_and_no_rows_at_all():
+    assert "energy.widths" not in frame([a_row("a", {}, {}, networks={})])
+    empty = frame([])
+    assert list(empty.columns) == COLUMNS
+    assert len(empty) == 0
+
+
+@pytest.mark.parametrize("value", [1e-300, 0.1 + 0.2, -0.0, 123456789012345678])
+def test_numbers_keep_every_bit(value):
+    assert repr(frame([a_row("a", {"nll": value}, {})])["metric.nll"].tolist()[0]) == repr(value)

@@ -1,0 +1,598 @@
+"""The store under everything that can happen to it: retries, crashes, full disks, foreign files, many processes."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sweeps import parts
+from sweeps.errors import StoreError, UnknownTrial
+from sweeps.migrations import MIGRATIONS
+from sweeps.parts import locked
+from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
+from sweeps.schema import KINDS, SCHEMAS, column_types, to_tables
+from sweeps.store import Store
+
+PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
+JSON_COLUMNS = {"metrics": '{"nll": 0.1}', "spec": "{}", "versions": "{}", "restarts": "[]"}
+
+
+def a_row(trial_id="abc0", **changes):
+    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
+    return Row(**(values | JSON_COLUMNS | {"trial_id": trial_id, "schema_version": SCHEMA_VERSION} | changes))
+
+
+def a_record(trial_id="abc0", attempt=1, **changes):
+    """Curves and arrays that tell which attempt left them."""
+    row = a_row(trial_id, attempt=attempt, finished_at=f"2026-01-0{attempt}", **changes)
+    curves = [CurvePoint(trial_id, "training", "loss", step, float(attempt)) for step in range(3)]
+    return Record(row, curves, {"samples": np.full((2, 2), attempt, np.float32)})
+
+
+def holds(store, record):
+    """Whether the store gives back this record whole."""
+    trial_id = record.row.trial_id
+    arrays = store.arrays(trial_id)
+    same = arrays.keys() == record.arrays.keys() and all(np.array_equal(arrays[name], a) for name, a in record.arrays.items())
+    return store.row(trial_id) == record.row and store.curves(trial_id) == record.curves and same
+
+
+def files(store, kind="rows"):
+    return sorted(os.listdir(store.path / kind))
+
+
+def filled(path, count=5):
+    store = Store(path)
+    for i in range(count):
+        store.write(a_record(f"t{i:02}"))
+    return store
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "trials")
+
+
+def python(code, *arguments):
+    """A process that has this file's names."""
+    start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_store import *\n"
+    return subprocess.Popen([sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+
+
+# What is written is read.
+
+
+def test_a_trial_is_there_when_its_row_is(store):
+    store.write(a_record())
+    assert holds(store, a_record())
+    assert store.outcomes() == {"abc0": "ok"}
+    assert files(store) == ["abc0.parquet"]
+    (store.path / "rows" / "abc0.parquet").unlink()
+    assert store.rows() == []
+    with pytest.raises(UnknownTrial):
+        store.curves("abc0")
+
+
+def test_an_empty_store_has_no_rows(store):
+    assert (store.rows(), store.outcomes(), store.compact()) == ([], {}, 0)
+
+
+def test_a_failed_trial_may_leave_nothing_but_its_row(store):
+    store.write(Record(a_row(outcome="error", reason="RuntimeError: ∂ is not defined")))
+    assert (store.curves("abc0"), store.arrays("abc0")) == ([], {})
+    assert store.row("abc0").reason == "RuntimeError: ∂ is not defined"
+
+
+def test_a_retry_takes_the_place_of_the_earlier_attempt_and_never_the_other_way(store):
+    for attempt in (1, 3, 2):
+        store.write(a_record(attempt=attempt))
+    assert len(files(store)) == 1
+    assert holds(store, a_record(attempt=3))
+
+
+def test_a_retry_that_left_no_curves_does_not_show_those_of_the_attempt_before(store):
+    store.write(a_record())
+    store.write(Record(a_row(attempt=2)))
+    assert (store.curves("abc0"), store.arrays("abc0")) == ([], {})
+    store.compact()
+    assert (store.curves("abc0"), store.arrays("abc0")) == ([], {})
+
+
+def test_a_trial_is_found_by_the_beginning_of_its_id(store):
+    for trial_id in ("abc0", "abc01", "abd2"):
+        store.write(Record(a_row(trial_id)))
+    assert store.row("abd").trial_id == "abd2"
+    assert store.row("abc0").trial_id == "abc0"
+    with pytest.raises(UnknownTrial, match="3 trials begin with 'ab': abc0, abc01, abd2"):
+        store.row("ab")
+    with pytest.raises(UnknownTrial, match="Nearest: abd2"):
+        store.row("abe2")
+    with pytest.raises(UnknownTrial, match=r"'zzzz', or one that begins so\.$"):
+        store.row("zzzz")
+    store.compact()
+    assert store.row("abd").trial_id == "abd2"
+
+
+# Plain pandas reads it.
+
+
+def test_pandas_reads_the_rows_before_and_after_compaction_and_in_a_mix(tmp_path):
+    store = filled(tmp_path)
+    (tmp_path / "rows" / ".123-abc.tmp").write_bytes(b"half a part")
+    (tmp_path / "rows" / ".hidden.parquet").write_bytes(b"half a part")
+    ids = [f"t{i:02}" for i in range(5)]
+    for change in (lambda: None, store.compact, lambda: store.write(a_record("t99"))):
+        change()
+        table = pd.read_parquet(tmp_path / "rows")
+        assert sorted(table["trial_id"]) == [row.trial_id for row in store.rows()]
+        assert set(ids) <= set(table["trial_id"])
+        assert json.loads(table["metrics"][0]) == {"nll": 0.1}
+    assert store.problems == []
+
+
+# Compaction.
+
+
+def test_compaction_leaves_one_file_a_kind_and_changes_nothing(tmp_path):
+    store = filled(tmp_path)
+    before = store.rows()
+    assert store.compact() == 15
+    assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
+    assert store.rows() == before
+    assert all(holds(store, a_record(row.trial_id)) for row in before)
+    assert store.compact() == 0
+
+
+def test_what_comes_after_a_compaction_is_compacted_too(tmp_path):
+    store = filled(tmp_path)
+    store.compact()
+    store.write(a_record("t01", attempt=2))
+    store.write(a_record("t77"))
+    for _ in range(2):
+        assert len(store.rows()) == 6
+        assert holds(store, a_record("t01", attempt=2))
+        assert holds(store, a_record("t77"))
+        assert holds(store, a_record("t02"))
+        store.compact()
+    assert len(pd.read_parquet(tmp_path / "rows")) == 6
+    assert len(pd.read_parquet(tmp_path / "curves")) == 6 * 3
+    assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
+
+
+def test_a_compaction_of_many_row_groups_finds_every_trial(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "GROUP_BYTES", 1)
+    store = filled(tmp_path, 8)
+    store.compact()
+    store.write(a_record("t99"))
+    store.compact()
+    assert pq.ParquetFile(next((tmp_path / "arrays").iterdir())).num_row_groups > 4
+    assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+
+
+def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicates_that_reading_resolves(tmp_path, monkeypatch):
+    store = filled(tmp_path)
+    before = store.rows()
+    with monkeypatch.context() as patch:
+        patch.setattr("sweeps.store.is_still", lambda path, identity: False)
+        store.compact()
+    assert len(files(store)) == 6
+    assert store.rows() == before
+    assert all(holds(store, a_record(row.trial_id)) for row in before)
+    store.compact()
+    assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
+    assert store.rows() == before
+    assert all(holds(store, a_record(row.trial_id)) for row in before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_during_a_compaction_is_not_lost(tmp_path, monkeypatch, kind):
+    store, gather = filled(tmp_path), Store._gather
+
+    def gather_and_be_overtaken(self, which, source, keep):
+        read = gather(self, which, source, keep)
+        if which == kind:
+            store.write(a_record("t01", attempt=2))
+            store.write(a_record("t98"))
+        return read
+
+    monkeypatch.setattr(Store, "_gather", gather_and_be_overtaken)
+    store.compact()
+    monkeypatch.undo()
+    for _ in range(2):
+        assert len(store.rows()) == 6
+        assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
+        assert store.row("t01").attempt == 2
+        store.compact()
+
+
+def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
+    store = filled(tmp_path)
+    store.write(a_record("t97"))
+    row = tmp_path / "rows" / "t97.parquet"
+    row.rename(tmp_path / "late")
+    store.compact()
+    (tmp_path / "late").rename(row)
+    assert holds(store, a_record("t97"))
+
+
+def test_one_compaction_at_a_time(tmp_path):
+    store = filled(tmp_path)
+    with locked(tmp_path / ".compaction.lock"), pytest.raises(StoreError, match="Another process is compacting"):
+        store.compact()
+    assert store.compact() == 15
+
+
+def test_a_compaction_removes_what_a_killed_writer_left(tmp_path):
+    store = filled(tmp_path)
+    old, new = tmp_path / "rows" / ".1-a.tmp", tmp_path / "rows" / ".2-b.tmp"
+    for path in (old, new):
+        path.write_bytes(b"half a part")
+    os.utime(old, (time.time() - 1e6,) * 2)
+    store.compact()
+    assert (old.exists(), new.exists()) == (False, True)
+
+
+# Merging.
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted):
+    store, other = filled(tmp_path / "a", 3), Store(tmp_path / "b")
+    store.write(a_record("t02", attempt=3))
+    for record in (a_record("t01", attempt=2), a_record("t02"), a_record("t50"), a_record("t51")):
+        other.write(record)
+    if compacted:
+        other.compact()
+    before = {path: path.read_bytes() for path in other.path.rglob("*.parquet")}
+    assert store.merge(other.path) == 3
+    assert store.merge(other.path) == 0
+    assert {row.trial_id: row.attempt for row in store.rows()} == {"t00": 1, "t01": 2, "t02": 3, "t50": 1, "t51": 1}
+    assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
+    assert {path: path.read_bytes() for path in other.path.rglob("*.parquet")} == before
+
+
+def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
+    store, other = filled(tmp_path / "a", 1), filled(tmp_path / "b", 3)
+    (other.path / "rows" / "t02.parquet").write_bytes(b"")
+    assert store.merge(other.path) == 1
+    assert "rows/t02.parquet" in store.problems[0]
+    assert "left where it is" in store.problems[0]
+    assert (other.path / "rows" / "t02.parquet").exists()
+
+
+def test_stores_merge_by_copying_their_files_together(tmp_path):
+    first, second = filled(tmp_path / "a", 4), Store(tmp_path / "b")
+    for record in (a_record("t01", attempt=2), a_record("t60")):
+        second.write(record)
+    first.compact()
+    second.compact()
+    for path in second.path.rglob("*.parquet"):
+        (first.path / path.relative_to(second.path)).write_bytes(path.read_bytes())
+    assert len(first.rows()) == 5
+    assert all(holds(first, a_record(row.trial_id, row.attempt)) for row in first.rows())
+    assert first.row("t01").attempt == 2
+
+
+# Bad files.
+
+
+def foreign(path):
+    pq.write_table(pa.table({"trial_id": ["x"], "price": [3.0]}), path)
+
+
+def other_kind(path):
+    pq.write_table(to_tables(a_record())["curves"], path)
+
+
+def other_columns(path):
+    pq.write_table(to_tables(a_record())["rows"].drop_columns(["reason"]), path)
+
+
+def damaged(path):
+    data = bytearray(path.read_bytes())
+    data[data.index(b"\x03\x00\x00\x00t03") + 5] ^= 0x01  # still a trial's id, but another: only the checksum tells
+    path.write_bytes(bytes(data))
+
+
+BAD = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("trial_id,outcome\n"),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "half": lambda path: path.write_bytes(path.read_bytes()[:200]),
+    "foreign": foreign,
+    "other kind": other_kind,
+    "other columns": other_columns,
+    "damaged": damaged,
+}
+
+
+@pytest.mark.parametrize("spoil", BAD.values(), ids=BAD.keys())
+@pytest.mark.parametrize("read", [Store.rows, Store.outcomes, Store.compact])
+def test_a_bad_part_is_named_and_set_aside_and_the_rest_is_read(tmp_path, spoil, read):
+    store = filled(tmp_path)
+    spoil(tmp_path / "rows" / "t03.parquet")
+    read(store)
+    assert len(store.problems) == 1
+    assert store.problems[0].startswith("rows/t03.parquet is not readable (")
+    assert "moved to set-aside/rows-t03.parquet" in store.problems[0]
+    assert os.listdir(tmp_path / "set-aside") == ["rows-t03.parquet"]
+    assert list(store.outcomes()) == ["t00", "t01", "t02", "t04"]
+    store.write(a_record("t03"))
+    assert holds(store, a_record("t03"))
+
+
+def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
+    store = filled(tmp_path)
+    for text in ("one", "two"):
+        (tmp_path / "rows" / "t03.parquet").write_text(text)
+        store.rows()
+    assert sorted(path.read_text() for path in (tmp_path / "set-aside").iterdir()) == ["one", "two"]
+
+
+def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
+    store = filled(tmp_path)
+    (tmp_path / "rows" / "t03.parquet").write_bytes(b"")
+    monkeypatch.setattr("sweeps.store.os.replace", refuse(errno.EROFS))
+    for _ in range(2):
+        assert len(store.rows()) == 4
+    assert len(store.problems) == 1
+    assert "left where it is" in store.problems[0]
+
+
+def test_bad_curves_do_not_hide_the_row(tmp_path):
+    store = filled(tmp_path, 2)
+    next((tmp_path / "curves").glob("t01*")).write_bytes(b"PAR1")
+    assert store.curves("t01") == []
+    assert store.row("t01") == a_record("t01").row
+    assert store.problems[0].startswith("curves/t01-1-")
+
+
+def test_a_compacted_file_that_is_damaged_gives_nothing_rather_than_half(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "GROUP_BYTES", 1)
+    store = filled(tmp_path)
+    store.compact()
+    damaged(next((tmp_path / "rows").iterdir()))
+    store.write(a_record("t88"))
+    store.compact()
+    assert list(store.outcomes()) == ["t88"]
+    assert len(store.problems) == 1
+
+
+def test_a_damaged_retry_does_not_take_the_attempt_before_it_along(tmp_path):
+    store = filled(tmp_path)
+    store.compact()
+    store.write(a_record("t01", attempt=2, reason="needle"))
+    path = tmp_path / "rows" / "t01.parquet"
+    path.write_bytes(path.read_bytes().replace(b"needle", b"noodle"))
+    store.compact()
+    assert holds(store, a_record("t01"))
+    assert "checksum" in store.problems[0].lower()
+
+
+# A file system that refuses.
+
+
+def refuse(number, after=0):
+    """A call that fails so, once it has been made `after` times without doing anything."""
+    calls = []
+
+    def call(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) > after:
+            raise OSError(number, os.strerror(number))
+
+    return call
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, after):
+    store = filled(tmp_path, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr("sweeps.parts.os.fsync", refuse(errno.ENOSPC, after))
+        with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
+            store.write(a_record("t01", attempt=2))
+    assert list(tmp_path.rglob(".*.tmp")) == []
+    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))  # the sixth is after the row's renaming
+    store.compact()
+    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))
+    assert store.problems == []
+
+
+def test_a_write_that_breaks_off_in_the_middle_leaves_nothing(tmp_path):
+    filled(tmp_path, 1)
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+record = a_record("t00", attempt=2)
+try:
+    Store(sys.argv[1]).write(replace(record, arrays={"big": np.random.rand(100_000)}))
+except StoreError as error:
+    assert "Cannot write the results in" in str(error)
+else:
+    raise SystemExit("written")
+"""
+    finish(python(code, tmp_path))
+    assert list(tmp_path.rglob(".*.tmp")) == []
+    assert holds(Store(tmp_path), a_record("t00"))
+
+
+@pytest.mark.parametrize(
+    ("number", "message"), [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.EIO, "nput")]
+)
+def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
+    store = filled(tmp_path, 1)
+    monkeypatch.setattr("sweeps.parts.Path.open", refuse(number))
+    with pytest.raises(StoreError, match=message):
+        store.write(a_record("t01"))
+
+
+def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch):
+    store = filled(tmp_path, 1)
+    monkeypatch.setattr("sweeps.store.os.listdir", refuse(errno.EACCES))
+    with pytest.raises(StoreError, match=r"Cannot read the results in .* permission denied"):
+        store.rows()
+    with pytest.raises(StoreError, match="Cannot use the results in"):
+        Store(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_read_only_store_is_read(tmp_path):
+    store = filled(tmp_path, 2)
+    (tmp_path / "rows" / "t01.parquet").write_bytes(b"")
+    for path in (tmp_path / "rows", tmp_path):
+        path.chmod(0o555)
+    try:
+        assert [row.trial_id for row in Store(tmp_path).rows()] == ["t00"]
+        with pytest.raises(StoreError, match="permission denied"):
+            store.write(a_record("t02"))
+    finally:
+        for path in (tmp_path, tmp_path / "rows"):
+            path.chmod(0o755)
+
+
+def test_a_path_that_is_no_directory_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for create in (True, False):
+        with pytest.raises(StoreError, match="a file where a directory should be"):
+            Store(tmp_path / "file", create=create)
+        with pytest.raises(StoreError):
+            Store(tmp_path / "file" / "below", create=create)
+    with pytest.raises(StoreError, match="There are no results in"):
+        Store(tmp_path / "missing", create=False)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("sweeps.parts.fcntl.flock", refuse(errno.ENOLCK))
+    store = filled(tmp_path)
+    store.compact()
+    assert len(store.rows()) == 5
+
+
+# Versions.
+
+
+def version_0(path, kind, table):
+    metadata = {"vera.kind": kind, "vera.schema_version": "0"}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
+def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch):
+    """Version 0, made up here: `reason` was called `why`, there was no `log_tail`, and the columns stood in another order."""
+    store = filled(tmp_path, 2)
+    table = to_tables(a_record("t09"))["rows"].drop_columns(["log_tail", "schema_version"])
+    table = table.rename_columns([{"reason": "why"}.get(name, name) for name in table.column_names])
+    version_0(tmp_path / "rows" / "t09.parquet", "rows", table.select(table.column_names[::-1]))
+
+    def to_1(old):
+        new = old.rename_columns([{"why": "reason"}.get(name, name) for name in old.column_names])
+        return new.append_column("log_tail", pa.array([""] * old.num_rows))
+
+    with pytest.raises(StoreError, match=r"t09\.parquet has schema version 0, and there is no migration from version 0"):
+        store.rows()
+    monkeypatch.setitem(MIGRATIONS, 0, {"rows": to_1})
+    expected = replace(a_record("t09").row, log_tail="")
+    assert store.row("t09") == expected
+    assert store.outcomes()["t09"] == "ok"
+    store.compact()
+    monkeypatch.undo()
+    assert store.row("t09") == expected
+    assert store.problems == []
+
+
+def test_a_kind_that_did_not_change_at_a_version_is_read_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setitem(MIGRATIONS, 0, {})
+    store = filled(tmp_path, 1)
+    path = next((tmp_path / "curves").iterdir())
+    version_0(path, "curves", to_tables(a_record("t00"))["curves"])
+    assert holds(store, a_record("t00"))
+
+
+@pytest.mark.parametrize("read", [Store.rows, Store.outcomes, Store.compact, lambda store: store.write(a_record("t00"))])
+def test_a_newer_version_is_refused_by_name_and_left_alone(tmp_path, read):
+    store = filled(tmp_path, 2)
+    path = tmp_path / "rows" / "t00.parquet"
+    newer = {"vera.kind": "rows", "vera.schema_version": str(SCHEMA_VERSION + 1)}
+    pq.write_table(pa.table({"unheard_of": [1]}).replace_schema_metadata(newer), path)
+    before = path.read_bytes()
+    with pytest.raises(
+        StoreError, match=rf"t00\.parquet was written by a newer release: its schema version is {SCHEMA_VERSION + 1}"
+    ):
+        read(store)
+    assert path.read_bytes() == before
+    assert list(tmp_path.rglob(".*.tmp")) == []
+
+
+# Many processes.
+
+
+def test_two_writers_of_one_trial_leave_one_whole_record(tmp_path):
+    code = "store = Store(sys.argv[1])\nfor _ in range(30): store.write(a_record(attempt=int(sys.argv[2])))"
+    for process in [python(code, tmp_path, attempt) for attempt in (1, 2)]:
+        finish(process)
+    store = Store(tmp_path)
+    assert files(store) == ["abc0.parquet"]
+    assert holds(store, a_record(attempt=2))
+    assert list(tmp_path.rglob(".*.tmp")) == []
+
+
+def test_readers_miss_nothing_while_others_write_and_compact(tmp_path):
+    store = filled(tmp_path, 10)
+    write = "store = Store(sys.argv[1])\nfor i in range(60): store.write(a_record(f't{i % 20:02}', attempt=1 + i // 20))"
+    compact = "store = Store(sys.argv[1])\nfor _ in range(30): store.compact()"
+    running = [python(write, tmp_path), python(compact, tmp_path)]
+    while any(process.poll() is None for process in running):
+        assert {f"t{i:02}" for i in range(10)} <= set(store.outcomes())
+        assert all(holds_some_attempt(store, f"t{i:02}") for i in range(10))
+    for process in running:
+        finish(process)
+    assert [row.attempt for row in store.rows()] == [3] * 20
+    assert all(holds(store, a_record(row.trial_id, 3)) for row in store.rows())
+    assert store.problems == []
+
+
+def holds_some_attempt(store, trial_id):
+    """Curves of one attempt, whole; a retry may come between two looks at the store, so the row's own is not asked for."""
+    curves = store.curves(trial_id)
+    return len(curves) == 3 and len({point.value for point in curves}) == 1
+
+
+def test_a_writer_that_is_killed_leaves_whole_rows_only(tmp_path):
+    store = Store(tmp_path)
+    code = "store = Store(sys.argv[1])\nfor i in range(100_000): store.write(a_record(f't{i:06}'))"
+    for _ in range(3):
+        process = python(code, tmp_path)
+        seen = len(store.outcomes())
+        while process.poll() is None and len(store.outcomes()) < seen + 10 and len(store.outcomes()) < 100:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+        assert len(pd.read_parquet(tmp_path / "rows")) == len(store.rows())
+    assert store.problems == []
+
+
+def test_the_schemas_are_what_the_files_have(tmp_path):
+    store = filled(tmp_path, 2)
+    for _ in range(2):
+        for kind in KINDS:
+            schema = pq.read_schema(tmp_path / kind / files(store, kind)[0])
+            assert schema.equals(SCHEMAS[kind])
+            assert [column.metadata for column in schema] == [column.metadata for column in SCHEMAS[kind]]
+        store.compact()
