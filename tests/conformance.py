@@ -197,7 +197,7 @@ def optimisers_of(method: Method, weights: list[nn.Parameter]) -> list[torch.opt
 
 
 @contextmanager
-def refused(*parts: str, kind: type[VeraError] = VeraError) -> Iterator[None]:
+def expect_refusal(*parts: str, kind: type[VeraError] = VeraError) -> Iterator[None]:
     """The block must raise an error of the user's kind: one line that holds all these parts."""
     with pytest.raises(kind) as caught:
         yield

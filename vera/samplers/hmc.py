@@ -5,8 +5,8 @@ density invariant whatever the force; only the exact force makes it efficient. T
 prior's force alone and still be a valid, if nearly random-walk, sampler.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,48 +15,35 @@ from vera.gradients import LogDensity, squared_norm, value_and_gradient
 from vera.samplers.metropolis import StepSize, accept, choose
 
 
-class Target(Protocol):
-    """The density that is sampled, and the force that steers the proposals."""
-
-    def value(self, z: Tensor) -> Tensor: ...
-
-    def force(self, z: Tensor) -> Tensor: ...
-
-    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]: ...
-
-
 @dataclass(frozen=True)
-class ExactForce:
-    """The force ∇ log π of the density itself."""
+class Target(ABC):
+    """The density that is sampled, and the force that steers the proposals."""
 
     log_density: LogDensity
 
-    def value(self, z: Tensor) -> Tensor:
-        with torch.no_grad():
-            return self.log_density(z)
+    @abstractmethod
+    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]: ...
 
     def force(self, z: Tensor) -> Tensor:
         return self.value_and_force(z)[1]
+
+
+class ExactForce(Target):
+    """The force ∇ log π of the density itself."""
 
     def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
         return value_and_gradient(self.log_density, z)
 
 
-@dataclass(frozen=True)
-class PriorForce:
+class PriorForce(Target):
     """The force −z of a standard normal prior, whatever the density."""
 
-    log_density: LogDensity
-
-    def value(self, z: Tensor) -> Tensor:
+    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
         with torch.no_grad():
-            return self.log_density(z)
+            return self.log_density(z), -z
 
     def force(self, z: Tensor) -> Tensor:
         return -z
-
-    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        return self.value(z), -z
 
 
 @dataclass(frozen=True)
