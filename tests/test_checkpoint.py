@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from conformance import differences, numbers, refused
+from conformance import differences, expect_refusal, numbers
 
 from vera.checkpoint import write_checkpoint
 from vera.errors import CheckpointError
@@ -34,7 +34,7 @@ def saved(tmp_path):
 
 def test_a_missing_checkpoint_is_named(tmp_path):
     for path in (tmp_path / "none.pt", tmp_path):
-        with refused("no checkpoint", str(path), kind=CheckpointError):
+        with expect_refusal("no checkpoint", str(path), kind=CheckpointError):
             make().restore(path)
 
 
@@ -42,7 +42,7 @@ def test_a_missing_checkpoint_is_named(tmp_path):
 def test_a_truncated_checkpoint_is_refused(saved, fraction):
     whole = saved.read_bytes()
     saved.write_bytes(whole[: int(len(whole) * fraction)])
-    with refused(str(saved), "not a readable checkpoint", kind=CheckpointError):
+    with expect_refusal(str(saved), "not a readable checkpoint", kind=CheckpointError):
         make().restore(saved)
 
 
@@ -54,7 +54,7 @@ def test_a_truncated_checkpoint_is_refused(saved, fraction):
 def test_garbage_is_refused(tmp_path, content):
     path = tmp_path / "run.pt"
     path.write_bytes(content)
-    with refused(str(path), "not a readable checkpoint", kind=CheckpointError):
+    with expect_refusal(str(path), "not a readable checkpoint", kind=CheckpointError):
         make().restore(path)
 
 
@@ -63,7 +63,7 @@ def test_a_flipped_bit_in_a_weight_is_noticed(saved):
     whole = saved.read_bytes()
     place = whole.index(weights)
     saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-    with refused(str(saved), kind=CheckpointError):
+    with expect_refusal(str(saved), kind=CheckpointError):
         make().restore(saved)
 
 
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_checkpoint_of_ours_is_refused(tmp_path, state):
     path = tmp_path / "run.pt"
     torch.save(state, path)
     for read in (make().restore, load_trainer):
-        with refused(str(path), kind=CheckpointError):
+        with expect_refusal(str(path), kind=CheckpointError):
             read(path)
 
 
@@ -115,7 +115,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_the_difference_named(saved, 
     build, parts = OTHERS[name]
     trainer = build()
     before = numbers(trainer)
-    with refused(str(saved), "another run", *parts, kind=CheckpointError):
+    with expect_refusal(str(saved), "another run", *parts, kind=CheckpointError):
         trainer.restore(saved)
     assert differences(before, numbers(trainer)) == []
 
@@ -129,7 +129,7 @@ def test_only_what_differs_is_named(saved):
 def test_networks_that_differ_in_more_than_shapes_are_told_apart(tmp_path):
     path = tmp_path / "run.pt"
     make(MLP(2, (8,), "softplus"), method=DSM).save(path)
-    with refused("another run", "energy", kind=CheckpointError):
+    with expect_refusal("another run", "energy", kind=CheckpointError):
         make(MLP(2, (8,), "leaky_relu"), method=DSM).restore(path)
 
 
@@ -140,7 +140,7 @@ def test_generators_with_another_range_of_sigma_are_told_apart(tmp_path):
         return Trainer(VERA(MLP(2), mlp_generator(2, sigma_max=sigma_max)), POINTS, steps=4, batch_size=5)
 
     vera(0.3).save(path)
-    with refused("another run", "generator", kind=CheckpointError):
+    with expect_refusal("another run", "generator", kind=CheckpointError):
         vera(0.5).restore(path)
 
 
@@ -193,7 +193,7 @@ def test_a_spec_with_numpy_numbers_leaves_the_checkpoint_readable(tmp_path):
 
 
 def test_a_run_without_a_spec_says_how_to_restore_it(saved):
-    with refused(str(saved), "not built from a spec", "trainer.restore(path)", kind=CheckpointError):
+    with expect_refusal(str(saved), "not built from a spec", "trainer.restore(path)", kind=CheckpointError):
         load_trainer(saved)
 
 

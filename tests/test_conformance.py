@@ -13,6 +13,7 @@ from conformance import (
     PAIRS,
     check_resume,
     differences,
+    expect_refusal,
     make_method,
     make_trainer,
     numbers,
@@ -20,7 +21,6 @@ from conformance import (
     other_settings,
     points,
     probe,
-    refused,
     setting_names,
     supports,
     visible,
@@ -43,7 +43,7 @@ def test_every_method_trains_some_model_and_every_model_is_trained():
 
 @pytest.mark.parametrize(("method", "energy"), IMPOSSIBLE)
 def test_a_model_that_lacks_what_the_method_needs_is_refused_at_construction(method, energy):
-    with refused(method, "it needs", "Models that have it", kind=IncompatibleModel):
+    with expect_refusal(method, "it needs", "Models that have it", kind=IncompatibleModel):
         make_method(method, energy)
 
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from conformance import differences, refused
+from conformance import differences, expect_refusal
 from torch import nn
 
 from vera.errors import SettingError
@@ -40,13 +40,13 @@ def test_sigma_starts_at_its_lower_bound():
     [{"sigma_min": 0.5, "sigma_max": 0.2}, {"sigma": 0.001}, {"sigma": 0.4}, {"sigma": 0.0}, {"sigma_max": math.inf}],
 )
 def test_a_sigma_outside_its_range_is_refused(sigmas):
-    with refused("Generator", "sigma", kind=SettingError):
+    with expect_refusal("Generator", "sigma", kind=SettingError):
         Generator(nn.Linear(2, 2), 2, **sigmas)
 
 
 def test_the_latent_dimension_is_taken_from_the_network_or_asked_for():
     assert Generator(MLPGenerator(5, 2)).latent_dim == 5
-    with refused("Linear", "latent_dim", kind=SettingError):
+    with expect_refusal("Linear", "latent_dim", kind=SettingError):
         Generator(nn.Linear(2, 2))
 
 

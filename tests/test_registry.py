@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import torch
-from conformance import ENERGIES, check_resume, refused
+from conformance import ENERGIES, check_resume, expect_refusal
 
 from vera.errors import PluginError, UnknownName, VeraError
 from vera.registry import Registry, datasets, load_plugin, methods, models
@@ -81,12 +81,12 @@ def test_names_lead_to_factories_in_order():
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest_ones(registry, name, parts):
-    with refused(*parts, kind=UnknownName):
+    with expect_refusal(*parts, kind=UnknownName):
         registry.create(name)
 
 
 def test_a_missing_argument_is_named():
-    with refused("model 'statistics' needs latent_dim"):
+    with expect_refusal("model 'statistics' needs latent_dim"):
         models.create("statistics", data_dim=2)
 
 
@@ -97,14 +97,14 @@ def test_a_name_can_be_taken_once():
     class First:
         pass
 
-    with refused("thing name 'a' is taken by", "First"):
+    with expect_refusal("thing name 'a' is taken by", "First"):
         registry.register("a")(dict)
     assert registry.get("a") is First
 
 
 def test_a_plugin_registers_a_method_that_trains(plugin):
     assert len(PLUGIN.strip().splitlines()) < 40
-    with refused("no method 'one-step'", kind=UnknownName):
+    with expect_refusal("no method 'one-step'", kind=UnknownName):
         build_trainer(one_step())
     load_plugin(plugin)
     assert "one-step" in methods
@@ -117,9 +117,9 @@ def test_a_plugins_method_has_checked_settings_and_resumes_bit_for_bit(plugin, t
     load_plugin(str(plugin))
     for energy in ENERGIES:
         check_resume("one-step", energy, tmp_path)
-    with refused("OneStep: noise must be above 0"):
+    with expect_refusal("OneStep: noise must be above 0"):
         build_trainer(one_step(noise=-1))
-    with refused("method 'one-step' has no setting 'nose'", "noise", kind=UnknownName):
+    with expect_refusal("method 'one-step' has no setting 'nose'", "noise", kind=UnknownName):
         build_trainer(one_step(nose=1))
 
 
@@ -128,7 +128,7 @@ def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_name_of_ours(plugin, tmp
     load_plugin(plugin)
     thief = tmp_path / "thief.py"
     thief.write_text(PLUGIN.replace('"one-step"', '"vera"'))
-    with refused("method name 'vera' is taken by vera.methods.vera.VERA"):
+    with expect_refusal("method name 'vera' is taken by vera.methods.vera.VERA"):
         load_plugin(thief)
     assert methods.get("vera").__module__ == "vera.methods.vera"
 
@@ -138,7 +138,7 @@ def test_two_plugin_files_of_one_name_do_not_replace_each_other(plugin, tmp_path
     other = tmp_path / "elsewhere" / "one_step.py"
     other.parent.mkdir()
     other.write_text(PLUGIN.replace("= 1e-3", "= 1e-1"))
-    with refused("method name 'one-step' is taken"):
+    with expect_refusal("method name 'one-step' is taken"):
         load_plugin(other)
     assert build_trainer(one_step()).method.lr == 1e-3
 
@@ -154,13 +154,13 @@ def test_two_plugin_files_of_one_name_do_not_replace_each_other(plugin, tmp_path
 def test_a_broken_plugin_is_named_with_its_reason(tmp_path, content, parts):
     path = tmp_path / "broken.py"
     path.write_text(content)
-    with refused(str(path), *parts, kind=PluginError):
+    with expect_refusal(str(path), *parts, kind=PluginError):
         load_plugin(path)
 
 
 def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
     plugin.write_text(PLUGIN + "\n\n1 / 0\n")
-    with refused(str(plugin), "ZeroDivisionError", kind=PluginError):
+    with expect_refusal(str(plugin), "ZeroDivisionError", kind=PluginError):
         load_plugin(plugin)
     plugin.write_text(PLUGIN)
     load_plugin(plugin)
@@ -169,14 +169,14 @@ def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
 
 @pytest.mark.parametrize("name", ["missing.py", "."])
 def test_a_missing_plugin_is_named(tmp_path, name):
-    with refused("no plug-in file", str(tmp_path / name), kind=PluginError):
+    with expect_refusal("no plug-in file", str(tmp_path / name), kind=PluginError):
         load_plugin(tmp_path / name)
 
 
 def test_a_plugin_that_is_not_python_is_refused(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("hello")
-    with refused(str(path), "not a Python file", kind=PluginError):
+    with expect_refusal(str(path), "not a Python file", kind=PluginError):
         load_plugin(path)
 
 
@@ -199,7 +199,7 @@ def installed(tmp_path, monkeypatch):
 def test_an_entry_point_is_offered_without_being_loaded():
     assert {"one-step", "faulty", "vera"} <= set(methods.names())
     methods.get("ml")
-    with refused("no method 'one-stop'", "one-step", kind=UnknownName):
+    with expect_refusal("no method 'one-stop'", "one-step", kind=UnknownName):
         methods.get("one-stop")
     assert "vera_extra" not in sys.modules
     assert "one-step" not in list(methods)
@@ -214,7 +214,7 @@ def test_an_entry_point_is_loaded_when_its_name_is_asked_for_and_trains():
 
 @pytest.mark.usefixtures("installed")
 def test_a_broken_entry_point_is_named_with_its_reason():
-    with refused("faulty", "vera_broken:Faulty", "division by zero", kind=PluginError):
+    with expect_refusal("faulty", "vera_broken:Faulty", "division by zero", kind=PluginError):
         methods.get("faulty")
 
 

@@ -96,6 +96,14 @@ def test_ctrl_c_waits_for_the_step_and_the_run_goes_on_bit_for_bit(tmp_path):
     assert torch.equal(weights(stopped), weights(straight))
 
 
+def test_ctrl_c_leaves_a_checkpoint_where_one_is_wanted(tmp_path):
+    stopped, resumed = trainer(Interrupted, checkpoint=tmp_path / "run.pt"), trainer(Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    resumed.restore(tmp_path / "run.pt")
+    assert resumed.step == 7
+
+
 def test_training_works_outside_the_main_thread():
     run = trainer()
     thread = threading.Thread(target=run.run)

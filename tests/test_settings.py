@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pytest
-from conformance import refused
+from conformance import expect_refusal
 
 from vera.errors import SettingError, UnknownName, VeraError
 from vera.generator import Generator
@@ -85,13 +85,13 @@ def test_a_valid_value_comes_out_in_the_annotated_type(value, annotation, expect
 
 @pytest.mark.parametrize(("value", "annotation", "rule"), WRONG)
 def test_a_wrong_value_is_answered_with_owner_setting_rule_and_value(value, annotation, rule):
-    with refused("Owner: setting must", rule, f"got {value!r}.", kind=SettingError):
+    with expect_refusal("Owner: setting must", rule, f"got {value!r}.", kind=SettingError):
         check_value("Owner", "setting", value, annotation)
 
 
 @pytest.mark.parametrize("value", [[8, 0], (8, True), [8, 8.0]])
 def test_the_entry_of_a_sequence_that_is_wrong_is_named(value):
-    with refused("Owner: setting[1] must be", f"got {value[1]!r}", kind=SettingError):
+    with expect_refusal("Owner: setting[1] must be", f"got {value[1]!r}", kind=SettingError):
         check_value("Owner", "setting", value, Sizes)
 
 
@@ -118,7 +118,7 @@ def test_fields_are_checked_and_converted_in_place():
     knobs = Knobs([4, 4], 1)
     check_fields(knobs)
     assert (knobs.sizes, knobs.rate, type(knobs.rate)) == ((4, 4), 1.0, float)
-    with refused("Knobs: rate must be above 0, got 0", kind=SettingError):
+    with expect_refusal("Knobs: rate must be above 0, got 0", kind=SettingError):
         check_fields(Knobs([4], 0))
 
 
@@ -132,9 +132,9 @@ def test_a_signature_is_checked_by_position_and_by_name_and_keeps_its_face():
     assert scale.__doc__ == "Scale it."
     assert list(inspect.signature(scale).parameters) == ["x", "by"]
     for call in (lambda: scale(0), lambda: scale(x=0)):
-        with refused("x must be at least 1, got 0", kind=SettingError):
+        with expect_refusal("x must be at least 1, got 0", kind=SettingError):
             call()
-    with refused("by must be above 0", kind=SettingError):
+    with expect_refusal("by must be above 0", kind=SettingError):
         scale(1, -1)
 
 
@@ -189,28 +189,28 @@ def test_a_wrong_setting_is_answered_with_one_sentence(mistake, message):
 
 @pytest.mark.parametrize("build", [lambda **s: mlp_generator(2, **s), lambda **s: Generator(MLPGenerator(2, 2), **s)])
 def test_a_range_of_sigma_that_is_upside_down_is_refused(build):
-    with refused("sigma_min <= sigma <= sigma_max", "0.4", "0.2", kind=SettingError):
+    with expect_refusal("sigma_min <= sigma <= sigma_max", "0.4", "0.2", kind=SettingError):
         build(sigma=0.4, sigma_min=0.4, sigma_max=0.2)
 
 
 @pytest.mark.parametrize("betas", [(0.9, 1.0), (1.0, 0.9), (-0.1, 0.9), (0.9,), 0.9])
 @pytest.mark.parametrize("method", [MaximumLikelihood, CPSM])
 def test_betas_that_adam_cannot_take_are_refused_as_settings(method, betas):
-    with refused("betas", kind=SettingError):
+    with expect_refusal("betas", kind=SettingError):
         method(NICE(2, hidden=4), betas=betas)
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest_name():
-    with refused("method 'vera' has no setting 'generator_rl'", "Did you mean generator_lr", kind=UnknownName):
+    with expect_refusal("method 'vera' has no setting 'generator_rl'", "Did you mean generator_lr", kind=UnknownName):
         methods.create("vera", energy=MLP(2), generator=mlp_generator(2), generator_rl=0.1)
-    with refused("model 'mlp' has no setting 'actvation'", "Did you mean activation?", kind=UnknownName):
+    with expect_refusal("model 'mlp' has no setting 'actvation'", "Did you mean activation?", kind=UnknownName):
         models.create("mlp", data_dim=2, actvation="relu")
 
 
 def test_a_name_that_is_near_to_none_is_answered_with_all():
     assert nearest("zzz", ["b", "a"]) == " There is: a, b."
     assert nearest("zzz", []) == ""
-    with refused("thing has no setting 'zzz'. There is: a, b.", kind=UnknownName):
+    with expect_refusal("thing has no setting 'zzz'. There is: a, b.", kind=UnknownName):
         check_names("thing", {"a": 1, "b": 2}, {"a": 1, "zzz": 2})
 
 

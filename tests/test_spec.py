@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from conformance import differences, numbers, refused
+from conformance import differences, expect_refusal, numbers
 
 from vera.errors import IncompatibleModel, SettingError, UnknownName
 from vera.generator import Generator
@@ -89,18 +89,18 @@ def test_defaults_are_filled_in():
     ],
 )
 def test_a_wrong_field_is_named(change, parts):
-    with refused("TrialSpec", *parts, kind=SettingError):
+    with expect_refusal("TrialSpec", *parts, kind=SettingError):
         TrialSpec.from_dict(VERA_SPEC | change)
 
 
 def test_an_unknown_field_is_answered_with_the_nearest_name():
-    with refused("TrialSpec has no setting 'batchsize'", "Did you mean batch_size", kind=UnknownName):
+    with expect_refusal("TrialSpec has no setting 'batchsize'", "Did you mean batch_size", kind=UnknownName):
         TrialSpec.from_dict(VERA_SPEC | {"batchsize": 3})
 
 
 @pytest.mark.parametrize("field", ["dataset", "networks", "method", "steps"])
 def test_a_missing_field_is_named(field):
-    with refused("TrialSpec", field):
+    with expect_refusal("TrialSpec", field):
         TrialSpec.from_dict({name: value for name, value in VERA_SPEC.items() if name != field})
 
 
@@ -119,39 +119,39 @@ def test_a_missing_field_is_named(field):
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest_one(change, parts):
-    with refused(*parts, kind=UnknownName):
+    with expect_refusal(*parts, kind=UnknownName):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | change))
 
 
 def test_a_missing_network_is_named():
-    with refused("method 'vera' needs the networks energy, generator", "generator not given"):
+    with expect_refusal("method 'vera' needs the networks energy, generator", "generator not given"):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | {"networks": {"energy": {"name": "mlp"}}}))
 
 
 def test_a_network_that_the_method_does_not_have_is_refused_as_a_network():
-    with refused("method 'ml' has no network 'generator'", "energy"):
+    with expect_refusal("method 'ml' has no network 'generator'", "energy"):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | {"method": {"name": "ml"}}))
 
 
 def test_a_network_cannot_be_smuggled_in_as_a_setting():
-    with refused("energy"):
+    with expect_refusal("energy"):
         build_trainer(TrialSpec.from_dict(ML_SPEC | {"method": {"name": "ml", "energy": "mlp"}}))
 
 
 def test_an_energy_model_in_the_generators_role_is_refused():
     networks = {"energy": {"name": "mlp"}, "generator": {"name": "mlp"}}
-    with refused("vera", "generator", "Generator", "MLP"):
+    with expect_refusal("vera", "generator", "Generator", "MLP"):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | {"networks": networks}))
 
 
 def test_a_generator_in_the_energys_role_is_refused():
     networks = VERA_SPEC["networks"] | {"energy": {"name": "mlp-generator"}}
-    with refused("vera", "energy", kind=IncompatibleModel):
+    with expect_refusal("vera", "energy", kind=IncompatibleModel):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | {"networks": networks}))
 
 
 def test_an_energy_that_the_method_cannot_train_is_refused_with_the_models_that_it_can():
-    with refused("ml cannot train MLP", "mixture, nice", kind=IncompatibleModel):
+    with expect_refusal("ml cannot train MLP", "mixture, nice", kind=IncompatibleModel):
         build_trainer(TrialSpec.from_dict(ML_SPEC | {"networks": {"energy": {"name": "mlp"}}}))
 
 
@@ -166,7 +166,7 @@ def test_data_and_latent_dimensions_are_inferred():
 
 def test_a_dimension_given_against_the_data_is_refused():
     networks = {"energy": {"name": "mixture", "data_dim": 3}}
-    with refused("ml", "GaussianMixture", kind=IncompatibleModel):
+    with expect_refusal("ml", "GaussianMixture", kind=IncompatibleModel):
         build_trainer(TrialSpec.from_dict(ML_SPEC | {"networks": networks}))
 
 

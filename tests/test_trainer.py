@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from conformance import differences, numbers, probe, refused
+from conformance import differences, expect_refusal, numbers, probe
 from torch import nn
 
 from vera.data import TensorData
@@ -166,7 +166,7 @@ def test_whatever_kind_of_number_an_evaluation_returns_is_kept_as_a_plain_one(va
 
 @pytest.mark.parametrize("returned", [None, 1.0, {"value": "high"}])
 def test_an_evaluation_that_returns_no_numbers_is_refused(returned):
-    with refused("evaluat"):
+    with expect_refusal("evaluat"):
         scripted(evaluate=lambda method: returned).run()
 
 
@@ -255,7 +255,7 @@ def test_any_metric_that_is_not_finite_ends_the_run_and_is_named():
     ids=["missing later", "a float", "a vector", "no loss"],
 )
 def test_a_method_that_reports_other_than_the_contract_says_is_told_so(report, named):
-    with refused(named):
+    with expect_refusal(named):
         scripted(report).run()
 
 
@@ -358,7 +358,7 @@ def test_an_array_trains_like_the_tensor_it_holds(dtype):
     ],
 )
 def test_data_of_another_kind_is_refused(data, parts):
-    with refused(*parts, kind=SettingError):
+    with expect_refusal(*parts, kind=SettingError):
         Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5)
 
 
@@ -375,7 +375,7 @@ WRONG_OPTIONS = {
 
 @pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in WRONG_OPTIONS.items() for value in values])
 def test_an_option_outside_its_range_is_refused(option, value):
-    with refused("Trainer", option, kind=SettingError):
+    with expect_refusal("Trainer", option, kind=SettingError):
         scripted(**{option: value})
 
 
@@ -385,7 +385,7 @@ def test_the_device_is_an_argument():
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99"])
 def test_a_device_that_is_not_there_is_refused(device):
-    with refused(device):
+    with expect_refusal(device):
         scripted(device=device)
 
 
@@ -447,36 +447,36 @@ def test_a_users_own_energy_trains_and_resumes_bit_for_bit(method, energy, tmp_p
     ids=["column", "matrix", "scalar", "tuple", "other dimension", "mixture of other dimension"],
 )
 def test_an_energy_that_does_not_fit_the_data_is_refused_before_the_first_step(energy, parts):
-    with refused("dsm", *parts, kind=IncompatibleModel):
+    with expect_refusal("dsm", *parts, kind=IncompatibleModel):
         Trainer(DSM(energy), POINTS, steps=1, batch_size=5)
 
 
 def test_an_energy_without_weights_is_refused():
-    with refused("dsm", "Softplus", "no weights", kind=IncompatibleModel):
+    with expect_refusal("dsm", "Softplus", "no weights", kind=IncompatibleModel):
         DSM(nn.Softplus())
 
 
 def test_an_energy_that_is_no_module_is_refused():
-    with refused("dsm", "energy", "torch.nn.Module", "function", kind=SettingError):
+    with expect_refusal("dsm", "energy", "torch.nn.Module", "function", kind=SettingError):
         DSM(lambda x: x.sum(1))
 
 
 def test_a_generator_of_the_wrong_width_is_refused():
-    with refused("vera", "generator", "(3,)", "(2,)", kind=IncompatibleModel):
+    with expect_refusal("vera", "generator", "(3,)", "(2,)", kind=IncompatibleModel):
         Trainer(VERA(MLP(2), mlp_generator(3)), POINTS, steps=1, batch_size=5)
 
 
 @pytest.mark.parametrize("network", [MLP(2), nn.Linear(2, 2)])
 def test_a_bare_network_in_place_of_a_generator_is_refused(network):
-    with refused("vera", "generator", "Generator", type(network).__name__):
+    with expect_refusal("vera", "generator", "Generator", type(network).__name__):
         VERA(MLP(2), network)
 
 
 def test_a_generator_of_another_latent_width_is_refused():
-    with refused("vera", "Generator", kind=IncompatibleModel):
+    with expect_refusal("vera", "Generator", kind=IncompatibleModel):
         Trainer(VERA(MLP(2), Generator(nn.Linear(3, 2), latent_dim=4)), POINTS, steps=1, batch_size=5)
 
 
 def test_batch_norm_cannot_train_on_batches_of_one_and_says_so():
-    with refused("batch"):
+    with expect_refusal("batch"):
         Trainer(VERA(MLP(2), mlp_generator(2)), POINTS, steps=1, batch_size=1).run()

@@ -122,8 +122,11 @@ class Trainer:
                     self._finish()
         except Diverged as end:
             self.result = Result("diverged", end.step, end.reason, self.journal.latest())
-        if self.checkpoint is not None and self.result is not None:
-            self.save(self.checkpoint)
+        except KeyboardInterrupt:
+            self._save_if_paused()
+            raise
+        if self.result is not None:
+            self._save_if_paused()
         return self.result
 
     @property
@@ -221,6 +224,10 @@ class Trainer:
         if not isinstance(x, Tensor):
             raise VeraError(f"The data set '{self.data.name}' must give tensors, got {_what(x)}.")
         return x.to(self.device, self.dtype, non_blocking=True)
+
+    def _save_if_paused(self) -> None:
+        if self.checkpoint is not None and self._state == "paused":
+            self.save(self.checkpoint)
 
     def _save_if_due(self) -> None:
         if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
