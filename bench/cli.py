@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import vera
+from bench import engine
 from vera.errors import VeraError
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -130,7 +131,16 @@ def load_plugins(files: list[str]) -> None:
             load_plugin(file)
 
 
-VERBS: tuple[Callable[[Verbs], None], ...] = (add_data,)
+VERBS: tuple[Callable[[Verbs], None], ...] = (
+    engine.add_list,
+    engine.add_plan,
+    engine.add_run,
+    engine.add_status,
+    engine.add_show,
+    engine.add_retry,
+    engine.add_replay,
+    add_data,
+)
 
 
 if __name__ == "__main__":

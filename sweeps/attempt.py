@@ -1,0 +1,238 @@
+"""One attempt at a trial: built, advanced in slices of time, saved on the way, ended as a record. Plain Python, no Ray.
+
+Whatever happens, an attempt ends as a row: a metric that is not finite is `diverged`, too little memory `out_of_memory`, too much
+time `timeout`, any other exception `error` with the end of its traceback. Its checkpoint is a file of its own, named by the trial's
+id: whoever runs the same trial next, in whatever process, on whatever node that sees the file, goes on from there.
+"""
+
+import getpass
+import math
+import re
+import socket
+import time
+import traceback
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sweeps.canonical import canonical_json
+from sweeps.provenance import provenance
+from sweeps.row import CurvePoint, Outcome, Record, Row, plain_array
+from sweeps.trial import PROTOCOL, Trial
+from vera.errors import CheckpointError
+from vera.tasks import Measurement, build_task
+
+LOG_TAIL = 4_000
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a trial is given to run with; none of it is part of its identity."""
+
+    data_dir: str | None = None
+    checkpoint_dir: str | None = None
+    device: str = "cpu"
+    """A device's name, or "auto": a GPU where the trial was given one that torch can use."""
+    cpus: float = 1.0
+    gpus: float = 0.0
+    time_limit: float | None = None
+    checkpoint_every: float = 30.0
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an attempt ended, before it becomes a row."""
+
+    outcome: Outcome
+    step: int
+    reason: str = ""
+    log_tail: str = ""
+
+
+class Attempt:
+    """A trial under way. `advance` until `ending` is there, then `record`."""
+
+    def __init__(self, trial: Trial, conditions: Conditions) -> None:
+        self.trial, self.conditions = trial, _settled(conditions)
+        self.started_at = _now()
+        self.ending: Ending | None = None
+        self.measurement = Measurement()
+        self.trainer: Any = None
+        self._saved = time.monotonic()
+        self._guard(self._build)
+
+    @classmethod
+    def lost(cls, trial: Trial, conditions: Conditions, ending: Ending) -> "Attempt":
+        """An attempt of which nothing is left but how it ended."""
+        attempt = cls.__new__(cls)
+        attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
+        attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(), None
+        return attempt
+
+    def advance(self, seconds: float) -> None:
+        """Train for about this long, or to the end."""
+        self._guard(lambda: self._advance(seconds))
+
+    def stop(self, reason: str) -> None:
+        """End as stopped_early, with what there is."""
+        self.ending = self.ending or Ending("stopped_early", self.step, reason)
+
+    @property
+    def step(self) -> int:
+        return 0 if self.trainer is None else int(self.trainer.step)
+
+    @property
+    def checkpoint(self) -> Path | None:
+        folder = self.conditions.checkpoint_dir
+        return None if folder is None else Path(folder) / f"{self.trial.id}.pt"
+
+    def save(self) -> None:
+        """What the next process needs to go on; nothing once the attempt has ended."""
+        if self.checkpoint is not None and self.trainer is not None and self.ending is None:
+            self.trainer.save(self.checkpoint)
+            self._saved = time.monotonic()
+
+    def record(self) -> Record:
+        assert self.ending is not None
+        return Record(self._row(self.ending), self._curves(), {n: plain_array(a) for n, a in self.measurement.arrays.items()})
+
+    def forget_checkpoint(self) -> None:
+        """Once the row is stored, the checkpoint has served."""
+        if self.checkpoint is not None:
+            self.checkpoint.unlink(missing_ok=True)
+
+    def _guard(self, work: Any) -> None:
+        if self.ending is not None:
+            return
+        try:
+            work()
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            self.ending = Ending("out_of_memory", self.step, _line(error), _tail())
+        except Exception as error:
+            outcome: Outcome = "out_of_memory" if _is_memory(error) else "error"
+            self.ending = Ending(outcome, self.step, f"{type(error).__name__}: {_line(error)}", _tail())
+
+    def _build(self) -> None:
+        torch.set_num_threads(max(1, int(self.conditions.cpus)))
+        self.task = build_task(self.trial.spec)
+        self.trainer = self.task.build(
+            self.trial.spec, data_dir=self.conditions.data_dir, device=self.conditions.device, progress=False
+        )
+        if self.checkpoint is not None and self.checkpoint.is_file():
+            try:
+                self.trainer.restore(self.checkpoint)
+            except CheckpointError:
+                self.checkpoint.unlink(missing_ok=True)
+
+    def _advance(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self.trainer.result is None and time.monotonic() < until and not self._is_late():
+            began = time.monotonic()
+            self.trainer.run(until=self.trainer.step + self._slice)
+            self._slice = _next_slice(self._slice, time.monotonic() - began)
+        self._look()
+
+    _slice = 1
+
+    def _look(self) -> None:
+        result = self.trainer.result
+        if result is not None and result.outcome == "ok":
+            self.measurement = self.task.measure(self.trainer)
+            broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
+            self.ending = Ending("diverged", result.step, f"{broken[0]} is not finite") if broken else Ending("ok", result.step)
+        elif result is not None:
+            self.ending = Ending("diverged", result.step, result.reason)
+        elif self._is_late():
+            self.ending = Ending("timeout", self.step, f"longer than {self.conditions.time_limit:g} s")
+        elif time.monotonic() - self._saved >= self.conditions.checkpoint_every:
+            self.save()
+
+    def _is_late(self) -> bool:
+        return self.conditions.time_limit is not None and self.trainer.seconds > self.conditions.time_limit
+
+    def _metrics(self) -> dict[str, float]:
+        if self.trainer is None:
+            return {}
+        values = {**self.trainer.journal.latest(), **self.measurement.metrics}
+        return {name: value for name, value in values.items() if math.isfinite(value)}
+
+    def _row(self, ending: Ending) -> Row:
+        spec, conditions = self.trial.spec, self.conditions
+        return Row(
+            trial_id=self.trial.id, outcome=ending.outcome, outcome_step=ending.step, reason=ending.reason,
+            metrics=canonical_json(self._metrics()), task=spec.task, profile=self.trial.profile, sweep=self.trial.sweep,
+            label=self.trial.name, dataset=spec.dataset["name"], data_fingerprint=self.trial.facts["data_fingerprint"],
+            energy=spec.networks["energy"]["name"], method=spec.method["name"], seed=spec.seed, steps=spec.steps,
+            batch_size=spec.batch_size, spec=canonical_json(self.trial.facts), protocol=PROTOCOL, attempt=conditions.attempt,
+            restarts="[]", seconds=0.0 if self.trainer is None else self.trainer.seconds, started_at=self.started_at,
+            finished_at=_now(), cpus=conditions.cpus, gpus=conditions.gpus, log_tail=ending.log_tail,
+            **provenance(conditions.device),
+        )  # fmt: skip
+
+    def _curves(self) -> list[CurvePoint]:
+        if self.trainer is None:
+            return []
+        kinds: list[tuple[Any, Any]] = [("training", self.trainer.history), ("evaluation", self.trainer.evaluations)]
+        return [
+            CurvePoint(self.trial.id, kind, name, int(row["step"]), float(value))
+            for kind, rows in kinds
+            for row in rows
+            for name, value in row.items()
+            if name != "step"
+        ]
+
+
+def run_trial(trial: Trial, conditions: Conditions | None = None) -> Record:
+    """The whole trial in this process."""
+    attempt = Attempt(trial, conditions or Conditions())
+    while attempt.ending is None:
+        attempt.advance(1.0)
+    return attempt.record()
+
+
+def _next_slice(steps: int, seconds: float) -> int:
+    """Steps that take about a quarter of a second: often enough to look at the clock, seldom enough to cost nothing."""
+    return max(1, min(10 * steps, round(steps * 0.25 / max(seconds, 1e-4))))
+
+
+def _settled(conditions: Conditions) -> Conditions:
+    if conditions.device != "auto":
+        return conditions
+    return replace(conditions, device="cuda" if conditions.gpus and torch.cuda.is_available() else "cpu")
+
+
+def _is_memory(error: Exception) -> bool:
+    return "out of memory" in str(error).lower() or "can't allocate memory" in str(error).lower()
+
+
+def _line(error: BaseException) -> str:
+    return without_paths((str(error).strip() or repr(error)).splitlines()[0])[:500]
+
+
+def _tail() -> str:
+    return without_paths(traceback.format_exc())[-LOG_TAIL:]
+
+
+def without_paths(text: str) -> str:
+    """Absolute paths cut to their last part, the user's and the host's name left out: enough to find the line, not the machine."""
+    for name in _names():
+        text = re.sub(rf"\b{re.escape(name)}\b", "…", text)
+    return re.sub(r"(?<![\w.])[/\\](?:[^\s\"'/\\]+[/\\])+", "…/", text)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # no such user in the password file
+        user = ""
+    return tuple(name for name in (socket.gethostname(), user) if len(name) > 1)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,82 @@
+"""Joining a Ray cluster, or starting a local one: quiet, with token authentication on and the token for the user's eyes only."""
+
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sweeps.errors import EngineError
+
+QUIET = {
+    "RAY_AUTH_MODE": "token",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # ours saves the running trials
+}
+OBJECT_STORE_BYTES = 200_000_000
+
+
+@contextmanager
+def connected(address: str | None = None, cpus: int | None = None, gpus: int | None = None) -> Iterator[dict[str, float]]:
+    """A cluster for as long as the block runs, and its resources. Ours is shut down afterwards; a cluster we joined is left."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    protect_token(Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"))
+    import ray
+
+    logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # what fails is a row
+    address = address or os.environ.get("RAY_ADDRESS")
+    joined = ray.is_initialized()
+    if not joined:
+        _init(address, cpus, gpus)
+    try:
+        yield ray.cluster_resources()
+    finally:
+        if not joined:
+            ray.shutdown()
+
+
+def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
+    import ray
+
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    try:
+        if address:
+            ray.init(address=address, **quiet)
+        else:
+            ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
+        raise EngineError(f"Could not reach {where}: {str(error).splitlines()[0]}") from error
+
+
+def protect_token(path: Path) -> None:
+    """The token exists and only its owner may read it; Ray itself would write it readable by others."""
+    if os.environ.get("RAY_AUTH_TOKEN"):
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+    except FileExistsError:
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+
+
+def check_resources(cpus: float, gpus: float, available: dict[str, float]) -> None:
+    """Ray waits for ever, and in silence, for what a cluster does not have; so ask first."""
+    for kind, wanted in (("CPU", cpus), ("GPU", gpus)):
+        if wanted > available.get(kind, 0):
+            raise EngineError(
+                f"A trial asks for {wanted:g} {kind}, the cluster has {available.get(kind, 0):g}: "
+                f"choose a smaller --{kind.lower()}s-per-trial."
+            )
+    if gpus > 1 and gpus != int(gpus):
+        raise EngineError(f"A trial takes a fraction of one GPU or whole GPUs, got {gpus:g}: choose another --gpus-per-trial.")

@@ -1,0 +1,77 @@
+"""Progress: one live line on a terminal, and one line for each trial that ends; plain lines where the output is no terminal."""
+
+import json
+import sys
+import time
+from typing import TextIO
+
+from sweeps.execute import Listener
+from sweeps.row import Row
+
+MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
+HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
+
+
+class Progress(Listener):
+    """Counts trials as they come and go, and says when it will be over."""
+
+    def __init__(self, total: int, steps: dict[str, int], out: TextIO | None = None) -> None:
+        self.total, self.steps, self.out = total, steps, out or sys.stdout
+        self.live = self.out.isatty()
+        self.began = time.monotonic()
+        self.done, self.failed, self.diverged = 0, 0, 0
+        self.running: dict[str, int] = {}
+        self.over: set[str] = set()
+
+    def started(self, trial_id: str) -> None:
+        self.running.setdefault(trial_id, 0)
+        self._draw()
+
+    def advanced(self, trial_id: str, step: int) -> None:
+        self.running[trial_id] = step
+        self._draw()
+
+    def ended(self, row: Row) -> None:
+        self.running.pop(row.trial_id, None)
+        self.over.add(row.trial_id)
+        self.done = len(self.over)
+        self.diverged += row.outcome == "diverged"
+        self.failed += row.outcome not in ("ok", "diverged", "stopped_early")
+        self._clear()
+        print(line_for(row), file=self.out, flush=True)
+        self._draw()
+
+    def close(self) -> None:
+        self._clear()
+
+    def line(self) -> str:
+        counts = f"{self.done}/{self.total} done   {len(self.running)} running   {self.diverged} diverged   {self.failed} failed"
+        return f" {counts}   {self.total - self.done - len(self.running)} left   {self._eta()}"
+
+    def _eta(self) -> str:
+        """From the share of all training steps that are behind us."""
+        behind = sum(self.steps.get(i, 0) for i in self.over)
+        behind += sum(min(step, self.steps.get(i, 0)) for i, step in self.running.items())
+        elapsed = time.monotonic() - self.began
+        if not behind:
+            return "eta unknown"
+        left = elapsed * (sum(self.steps.values()) - behind) / behind
+        return f"eta {int(left // 60)}:{int(left % 60):02d}   {behind / max(elapsed, 1e-9):,.0f} steps/s"
+
+    def _draw(self) -> None:
+        if self.live:
+            print(f"\r\x1b[2K{self.line()}", end="", file=self.out, flush=True)
+
+    def _clear(self) -> None:
+        if self.live:
+            print("\r\x1b[2K", end="", file=self.out, flush=True)
+
+
+def line_for(row: Row) -> str:
+    """✓ VERA   seed 2   test_log_likelihood −2.61   12 s   4f0c9a"""
+    metrics = json.loads(row.metrics)
+    name = next((name for name in HEADLINES if name in metrics), None)
+    headline = f"{name} {metrics[name]:.4g}" if row.outcome == "ok" and name else f"{row.outcome} at step {row.outcome_step:,}"
+    reason = f" ({row.reason})" if row.reason else ""
+    trial = f"{MARKS.get(row.outcome, '!')} {row.label:12} seed {row.seed:<4}"
+    return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"

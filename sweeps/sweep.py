@@ -1,0 +1,72 @@
+"""A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a folder of config files."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sweeps.trial import Profile, Trial
+from vera.errors import SettingError
+from vera.registry import Registry
+from vera.settings import nearest
+
+Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
+"""From a profile and seeds to trials."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is compared, with how many seeds, and the trials of a profile."""
+
+    name: str
+    about: str
+    seeds: tuple[int, ...]
+    enumerate: Enumerate
+
+    def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
+        return [replace(trial, sweep=self.name) for trial in self.enumerate(profile, self.seeds if seeds is None else seeds)]
+
+
+sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo")
+
+
+def sweep(name: str, about: str, seeds: tuple[int, ...] = (0, 1, 2)) -> Callable[[Enumerate], Enumerate]:
+    """Register a function that enumerates trials."""
+
+    def add(enumerate_trials: Enumerate) -> Enumerate:
+        made = Sweep(name, about, seeds, enumerate_trials)
+        sweeps.register(name)(lambda: made)
+        return enumerate_trials
+
+    return add
+
+
+def find_sweep(name: str) -> Sweep:
+    return sweeps.create(name)
+
+
+def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
+    """The trials for which every key=value of `only` holds."""
+    wanted = [_pair(text) for text in only]
+    return [trial for trial in trials if all(str(_facet(trial, key)) == value for key, value in wanted)]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, found, value = text.partition("=")
+    if not found:
+        raise SettingError(f"--only takes key=value, got '{text}'.")
+    return key.strip(), value.strip()
+
+
+def _facet(trial: Trial, key: str) -> Any:
+    spec = trial.spec
+    facets = {
+        "label": trial.name,
+        "dataset": spec.dataset["name"],
+        "method": spec.method["name"],
+        "energy": spec.networks["energy"]["name"],
+        "task": spec.task,
+        "seed": spec.seed,
+    } | {f"method.{name}": value for name, value in trial.facts["method"].items()}
+    if key not in facets:
+        raise SettingError(f"--only knows no '{key}'.{nearest(key, facets)}")
+    return facets[key]

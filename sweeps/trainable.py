@@ -1,0 +1,82 @@
+"""An attempt at a trial as a Ray Tune trainable. Everything that matters is in sweeps/attempt.py and needs no Ray.
+
+Workers are reused, so nothing may stay behind from the last trial: a trainable holds one attempt and drops it. The worker
+writes the row, the moment the trial ends: a driver that dies loses no finished trial. Tune's own checkpoint holds nothing but a
+step; the state lies in the attempt's checkpoint file, which survives Tune, its experiment folder and this cluster. A trial whose
+row was written meanwhile, by another driver or by a worker that died before it could say so, is not run again.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ray import tune
+
+from sweeps.attempt import Attempt, Conditions
+from sweeps.row import Row
+from sweeps.store import Store
+from sweeps.trial import Trial
+from vera.registry import load_plugin
+
+SLICE_SECONDS = 2.0
+"""How long a trial trains between two reports."""
+
+
+class TrialTrainable(tune.Trainable):
+    """Config: {"job": {"id", "facts", "sweep", "label", "conditions", "store", "plugins"}}, all plain data."""
+
+    def setup(self, config: dict[str, Any]) -> None:
+        self._begin(config)
+
+    def reset_config(self, new_config: dict[str, Any]) -> bool:
+        self._begin(new_config)
+        return True
+
+    def step(self) -> dict[str, Any]:
+        if self.stored is not None:
+            return self._report(done=True) | {"outcome": self.stored.outcome, "reason": self.stored.reason}
+        self.attempt.advance(SLICE_SECONDS)
+        if self.attempt.ending is None:
+            return self._report(done=False)
+        record = self.attempt.record()
+        Store(Path(self.job["store"])).write(record)
+        self.attempt.forget_checkpoint()
+        return self._report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
+
+    def save_checkpoint(self, checkpoint_dir: str) -> None:
+        self.attempt.save()
+        (Path(checkpoint_dir) / "step.json").write_text(json.dumps({"step": self.attempt.step}))
+
+    def load_checkpoint(self, checkpoint: Any) -> None:
+        """Nothing to do: the attempt found its own checkpoint when it was built."""
+
+    def cleanup(self) -> None:
+        self.attempt.save()
+
+    def _begin(self, config: dict[str, Any]) -> None:
+        self.job = config["job"]
+        for file in self.job["plugins"]:
+            load_once(file)
+        trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
+        conditions = Conditions(**self.job["conditions"])
+        self.stored = stored_row(Store(Path(self.job["store"])), trial.id, conditions.attempt)
+        self.attempt = Attempt(trial, conditions)
+
+    def _report(self, done: bool) -> dict[str, Any]:
+        """Finite numbers and texts only: no NaN ever reaches a scheduler."""
+        return {"trial": self.attempt.trial.id, "trained_steps": self.attempt.step, "done": done}
+
+
+@cache
+def load_once(file: str) -> None:
+    """A plug-in is loaded once in the life of a worker, which serves one driver."""
+    load_plugin(file)
+
+
+def stored_row(store: Store, trial_id: str, attempt: int) -> Row | None:
+    """The row of this attempt or a later one, if it is there already."""
+    if not (store.path / "rows" / f"{trial_id}.parquet").exists():
+        return None
+    row = store.row(trial_id)
+    return row if row.attempt >= attempt else None

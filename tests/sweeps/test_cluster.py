@@ -1,0 +1,60 @@
+"""The cluster: a token for the user alone, and requests that can be met."""
+
+import stat
+
+import pytest
+
+from sweeps.cluster import check_resources, protect_token
+from sweeps.errors import EngineError
+
+
+@pytest.fixture
+def token(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    return tmp_path / "ray" / "auth_token"
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_token_is_made_for_the_user_alone(token):
+    protect_token(token)
+    assert mode(token) == 0o600
+    assert len(token.read_text()) == 64
+
+
+def test_an_existing_token_is_kept_and_tightened(token):
+    token.parent.mkdir()
+    token.write_text("mine")
+    token.chmod(0o644)
+    protect_token(token)
+    assert (mode(token), token.read_text()) == (0o600, "mine")
+
+
+def test_a_token_in_the_environment_is_written_nowhere(token, monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
+    protect_token(token)
+    assert not token.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "words"),
+    [
+        (3, 0, "asks for 3 CPU, the cluster has 2: choose a smaller --cpus-per-trial"),
+        (1, 0.5, "asks for 0.5 GPU, the cluster has 0: choose a smaller --gpus-per-trial"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_refused(cpus, gpus, words):
+    with pytest.raises(EngineError, match=words):
+        check_resources(cpus, gpus, {"CPU": 2.0})
+
+
+def test_a_fraction_of_more_than_one_gpu_is_refused():
+    with pytest.raises(EngineError, match="fraction of one GPU"):
+        check_resources(1, 1.5, {"CPU": 2.0, "GPU": 4.0})
+
+
+@pytest.mark.parametrize(("cpus", "gpus"), [(2, 0), (0.5, 0.25), (1, 2)])
+def test_what_the_cluster_has_can_be_asked_for(cpus, gpus):
+    check_resources(cpus, gpus, {"CPU": 2.0, "GPU": 4.0})

@@ -1,0 +1,136 @@
+"""`vera run` and the other verbs, from the command line to the rows, with a Ray of their own."""
+
+import json
+import re
+
+import pytest
+from engine_helpers import PLUGIN, ROOT, vera
+
+from bench.cli import main
+from sweeps.store import Store
+from sweeps.sweep import find_sweep
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """toy-demo, run at the smoke profile: (results directory, exit code, stdout, stderr)."""
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, *vera("run", "toy-demo", "--profile", "smoke", "--results-dir", folder)
+
+
+def lines(capsys, *arguments):
+    """Exit code and stdout of a verb that needs no Ray."""
+    code = main([str(argument) for argument in arguments])
+    return code, capsys.readouterr().out
+
+
+def test_a_sweep_ends_as_rows(demo):
+    folder, code, out, err = demo
+    assert (code, err) == (0, "")
+    rows = Store(folder / "trials").rows()
+    assert {row.trial_id for row in rows} == {trial.id for trial in find_sweep("toy-demo").trials("smoke")}
+    assert {(row.outcome, row.attempt, row.sweep) for row in rows} == {("ok", 1, "toy-demo")}
+    assert out.count("✓") == 9
+    assert "\x1b" not in out
+
+
+def test_nothing_is_left_behind_but_the_store(demo):
+    assert sorted(path.name for path in (demo[0] / "checkpoints").glob("*")) == []
+    assert not list(demo[0].rglob("*.tmp"))
+
+
+def test_a_finished_sweep_runs_nothing(demo, capsys, monkeypatch):
+    monkeypatch.setattr("bench.engine._execute", lambda *_: pytest.fail("something ran"))
+    code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--results-dir", demo[0])
+    assert code == 0
+    assert "9 already done" in out
+
+
+def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
+    where = ("--results-dir", demo[0])
+    assert re.search(r"toy-demo +smoke +ok +9", lines(capsys, "status", *where)[1])
+    assert re.search(r"toy-demo +smoke +9 of 9", lines(capsys, "list", *where)[1])
+    code, out = lines(capsys, "plan", "toy-demo", "--profile", "smoke", "--seeds", 4, *where)
+    assert code == 0
+    assert "12 trials · 9 already done · about" in out
+    assert out.count("60 steps") == 3
+    code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--seeds", 5, "--dry-run", *where)
+    assert code == 0
+    assert "15 trials · 9 already done" in out
+    assert len(Store(demo[0] / "trials").rows()) == 9
+
+
+def test_show_and_replay_take_the_beginning_of_an_id(demo, capsys):
+    row = next(row for row in Store(demo[0] / "trials").rows() if row.label == "ML")
+    code, out = lines(capsys, "show", row.trial_id[:8], "--results-dir", demo[0])
+    assert code == 0
+    assert row.trial_id in out
+    assert "test_log_likelihood" in out
+    code, out = lines(capsys, "replay", row.trial_id[:8], "--results-dir", demo[0])
+    assert "identical to the stored row" in out
+    assert code == 0
+
+
+def test_a_seed_more_runs_exactly_the_new_trials(demo):
+    folder = demo[0]
+    before = {row.trial_id: row for row in Store(folder / "trials").rows()}
+    code, out, err = vera("run", "toy-demo", "--profile", "smoke", "--seeds", 4, "--results-dir", folder)
+    assert (code, err) == (0, "")
+    after = {row.trial_id: row for row in Store(folder / "trials").rows()}
+    assert len(after) == 12
+    assert {name: after[name] for name in before} == before
+    assert out.count("✓") == 3
+
+
+def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
+    arguments = ("faults", "--results-dir", tmp_path, "--plugin", PLUGIN.relative_to(ROOT))
+    code, _, err = vera("run", *arguments, "--time-limit", 2)
+    rows = {row.label: row for row in Store(tmp_path / "trials").rows()}
+    outcomes = {label: row.outcome for label, row in rows.items()}
+    assert outcomes == {"good": "ok", "raises": "error", "diverges": "diverged", "slow": "timeout"}
+    assert code == 1
+    assert "raises seed 0 ended as error" in err
+    assert "vera show" in err
+    assert "ValueError: raised on request" in rows["raises"].log_tail
+    assert json.loads(rows["slow"].metrics).keys() >= {"test_log_likelihood"}
+
+    code, _, err = vera("retry", *arguments, "--time-limit", 1, TROUBLE_MENDED=1)
+    again = {row.label: row for row in Store(tmp_path / "trials").rows()}
+    assert {label: row.attempt for label, row in again.items()} == {"good": 1, "raises": 2, "diverges": 1, "slow": 2}
+    assert (again["good"], again["diverges"]) == (rows["good"], rows["diverges"])
+    assert (again["raises"].outcome, again["slow"].outcome, code) == ("ok", "timeout", 1)
+
+
+@pytest.mark.parametrize("verb", ["run", "plan", "status"])
+def test_a_results_directory_that_cannot_be_written_is_one_clear_line(verb, tmp_path, capsys):
+    (tmp_path / "file").write_text("not a directory")
+    sweep = [] if verb == "status" else ["toy-demo"]
+    for place in (tmp_path / "file" / "results", "/proc/results"):
+        assert main([verb, *sweep, "--results-dir", str(place)]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("vera: ")
+        assert str(place) in err
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "toy-dmo"], "toy-demo"),
+        (["run", "toy-demo", "--only", "metod=ml"], "method"),
+        (["run", "toy-demo", "--only", "seed=77"], "No trial of toy-demo fits"),
+        (["run", "toy-demo", "--retry", "eror"], "error"),
+        (["run", "toy-demo", "--plugin", "nowhere.py"], "nowhere.py"),
+        (["show", "0000"], "0000"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(arguments, words, tmp_path, capsys):
+    assert main([*arguments, "--results-dir", str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--seeds", "--max-concurrent"])
+def test_a_count_is_at_least_one(flag, capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "toy-demo", flag, "0"])
+    assert "at least 1" in capsys.readouterr().err

@@ -1,0 +1,65 @@
+"""The plan: enumerate, subtract, estimate."""
+
+import pytest
+from engine_helpers import make_row
+
+from sweeps.plan import Plan, estimate, make_plan, unique
+from sweeps.sweep import find_sweep
+from sweeps.trial import with_seed
+
+SWEEP = find_sweep("toy-demo")
+TRIALS = SWEEP.trials("smoke")
+
+
+def measured(trial, seconds, outcome="ok"):
+    spec = trial.spec
+    return make_row(
+        trial.id, outcome=outcome, task=spec.task, dataset=spec.dataset["name"], energy=spec.networks["energy"]["name"],
+        method=spec.method["name"], batch_size=spec.batch_size, steps=spec.steps, seconds=seconds,
+    )  # fmt: skip
+
+
+def test_an_empty_store_leaves_every_trial_missing():
+    plan = make_plan(TRIALS, {}, [])
+    assert (plan.missing, plan.cached, plan.seconds, plan.cost()) == (TRIALS, [], {}, None)
+
+
+def test_what_the_store_has_is_subtracted_whatever_its_outcome():
+    plan = make_plan(TRIALS, {TRIALS[0].id: "ok", TRIALS[4].id: "error", "of another sweep": "ok"}, [])
+    assert plan.cached == [TRIALS[0], TRIALS[4]]
+    assert plan.missing == [t for t in TRIALS if t not in plan.cached]
+
+
+@pytest.mark.parametrize(("retry", "again"), [((), []), (("error",), [1]), (("error", "timeout"), [1, 2]), (("diverged",), [])])
+def test_outcomes_that_are_retried_count_as_missing(retry, again):
+    outcomes = dict(zip([t.id for t in TRIALS], ["ok", "error", "timeout"] + 6 * ["ok"], strict=True))
+    assert make_plan(TRIALS, outcomes, [], retry).missing == [TRIALS[i] for i in again]
+
+
+def test_a_trial_that_is_listed_twice_runs_once():
+    assert unique([TRIALS[1], TRIALS[0], TRIALS[1]]) == [TRIALS[1], TRIALS[0]]
+    assert make_plan([*TRIALS, *TRIALS], {}, []).missing == TRIALS
+
+
+def test_adding_a_seed_to_a_finished_sweep_gives_exactly_the_new_trials():
+    done = {trial.id: "ok" for trial in TRIALS}
+    new = make_plan(SWEEP.trials("smoke", range(4)), done, []).missing
+    assert new == [with_seed(t, 3) for t in TRIALS if t.spec.seed == 0]
+    assert make_plan(SWEEP.trials("laptop"), done, []).cached == []
+
+
+def test_costs_come_from_the_median_of_like_trials_scaled_to_their_steps():
+    trial, long = TRIALS[0], SWEEP.trials("laptop")[0]
+    rows = [measured(trial, seconds) for seconds in (6.0, 12.0, 600.0)]
+    assert estimate([trial, long, TRIALS[-1]], rows) == {
+        trial.id: pytest.approx(12.0),
+        long.id: pytest.approx(12.0 * long.spec.steps / trial.spec.steps),
+    }
+
+
+def test_failed_trials_say_nothing_about_costs():
+    assert estimate(TRIALS, [measured(TRIALS[0], 5.0, outcome="timeout")]) == {}
+
+
+def test_the_whole_cost_extrapolates_from_the_trials_whose_cost_is_known():
+    assert Plan(TRIALS[:4], [], {TRIALS[0].id: 2.0, TRIALS[1].id: 4.0}).cost() == 12.0

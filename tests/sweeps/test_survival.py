@@ -1,0 +1,220 @@
+"""What the engine must survive: killed workers, killed drivers, Ctrl-C, two drivers at once; and logical GPUs.
+
+The first tests read one story: a sweep of patient trials whose worker is killed, then its driver, then it is interrupted, and
+which is then left alone. Each step of a trial leaves a line in a log: which process, which step, whose trial.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from engine_helpers import PATIENCE, PLUGIN, ROOT, finish, results, start, vera, wait_for
+
+from sweeps.attempt import run_trial
+from sweeps.row import Record
+from sweeps.store import Store
+from sweeps.sweep import find_sweep
+
+STEPS = 250
+
+
+def read_log(path):
+    """[(process id, step, seed, CUDA_VISIBLE_DEVICES)]; a line that is being written is left out."""
+    lines = [line.split() for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    return [(int(pid), int(step), round(float(pause) * 1e6) % 10_000, devices) for pid, step, pause, devices in lines]
+
+
+def processes_of(log, seed):
+    """The processes that ran a trial, in order, and the steps that each took."""
+    lives = defaultdict(list)
+    for pid, step, whose, _ in read_log(log):
+        if whose == seed:
+            lives[pid].append(step)
+    return lives
+
+
+def alive(pid):
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def stored(folder):
+    return {row.trial_id: row for row in Store(folder / "trials").rows()}
+
+
+def record_of(store, trial_id):
+    return Record(store.row(trial_id), store.curves(trial_id), store.arrays(trial_id))
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory, trouble_plugin):
+    folder = tmp_path_factory.mktemp("story")
+    log = folder / "log"
+    command = ("run", "patience", "--results-dir", folder, "--plugin", PLUGIN, "--checkpoint-every", 0, "--max-concurrent", 2)
+    trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop")}
+    saved = lambda: [path.stem for path in (folder / "checkpoints").glob("*.pt")]  # noqa: E731
+
+    def running(process):
+        """The seed of a trial that is saved and not over, and the process that runs it."""
+        names = wait_for(saved, process)
+        seed = next(seed for seed, trial in trials.items() if trial.id in names)
+        return seed, next(pid for pid, _, s, _ in reversed(read_log(log)) if s == seed)
+
+    driver = start(*command, TROUBLE_LOG=log)
+    victim, worker = running(driver)
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: stored(folder) and len(processes_of(log, victim)) > 1, driver)
+    before_kill = stored(folder)
+    driver.kill()
+    driver.communicate()
+    workers = {pid for pid, *_ in read_log(log)}
+    wait_for(lambda: not any(map(alive, workers)))
+    after_kill = stored(folder)
+
+    driver = start(*command, TROUBLE_LOG=log)
+    wait_for(lambda: {pid for pid, *_ in read_log(log)} - workers, driver)
+    os.killpg(driver.pid, signal.SIGINT)
+    interrupted = finish(driver)
+    left, before_last = saved(), stored(folder)
+
+    last = vera(*command, TROUBLE_LOG=log)
+    return SimpleNamespace(**locals())
+
+
+def test_a_trial_whose_worker_is_killed_goes_on_from_its_checkpoint(story):
+    lives = processes_of(story.log, story.victim)
+    assert next(iter(lives)) == story.worker
+    assert len(lives) > 1
+    first, *later = lives.values()
+    assert first[0] == 1
+    for before, after in pairwise([first, *later]):
+        assert 1 < after[0] <= before[-1] + 1
+    assert later[-1][-1] == STEPS
+
+
+def test_the_rows_equal_those_of_undisturbed_runs(story, monkeypatch):
+    monkeypatch.setattr(story.trouble_plugin.time, "sleep", lambda seconds: None)
+    store = Store(story.folder / "trials")
+    for trial in story.trials.values():
+        assert results(record_of(store, trial.id)) == results(run_trial(trial))
+
+
+def test_a_killed_driver_costs_no_finished_trial(story):
+    assert story.before_kill
+    rows = stored(story.folder)
+    assert {name: rows[name] for name in story.after_kill} == story.after_kill
+    assert story.before_kill.items() <= story.after_kill.items()
+
+
+def test_every_trial_has_one_row_in_the_end_and_nothing_half_written_is_left(story):
+    assert (story.last[0], story.last[2]) == (0, "")
+    rows = Store(story.folder / "trials")
+    assert sorted(row.trial_id for row in rows.rows()) == sorted(trial.id for trial in story.trials.values())
+    assert {row.outcome for row in rows.rows()} == {"ok"}
+    assert {row.attempt for row in rows.rows()} == {1}
+    assert rows.problems == []
+    assert len(list((story.folder / "trials" / "rows").iterdir())) == len(story.trials)
+    assert list((story.folder / "checkpoints").glob("*.pt")) == []
+
+
+def test_ctrl_c_says_how_to_go_on_and_leaves_trials_resumable(story):
+    code, _, err = story.interrupted
+    assert code == 2
+    assert err == "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
+    assert story.left
+    assert {row.outcome for row in story.before_last.values()} == {"ok"}
+    assert len(story.before_last) < len(story.trials)
+
+
+def test_two_drivers_on_one_store_leave_one_row_a_trial(tmp_path):
+    command = ("run", "toy-demo", "--profile", "smoke", "--only", "method=ml", "--results-dir", tmp_path, "--max-concurrent", 1)
+    drivers = [start(*command), start(*command)]
+    ends = [finish(driver) for driver in drivers]
+    assert [(code, err) for code, _, err in ends] == [(0, ""), (0, "")]
+    store = Store(tmp_path / "trials")
+    assert [row.outcome for row in store.rows()] == ["ok"] * 3
+    assert len(list((tmp_path / "trials" / "rows").iterdir())) == 3
+    for row in store.rows():
+        trial = next(t for t in find_sweep("toy-demo").trials("smoke") if t.id == row.trial_id)
+        assert results(record_of(store, row.trial_id)) == results(run_trial(trial))
+
+
+GPUS = """
+import sys
+import tempfile
+from bench.cli import main
+from sweeps.cluster import connected
+
+with connected(cpus=8, gpus=2):
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_trials_share_logical_gpus_and_each_sees_its_own(tmp_path):
+    log = tmp_path / "log"
+    command = ["run", "shared", "--seeds", "6", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-c", GPUS, *map(str, command)],
+        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = Store(tmp_path / "trials").rows()
+    assert {(row.outcome, row.gpus, row.device) for row in rows} == {("ok", 0.25, "cpu")}
+    devices = {seed: {devices for _, _, s, devices in read_log(log) if s == seed} for seed in range(6)}
+    assert all(len(seen) == 1 for seen in devices.values())
+    assert {name for seen in devices.values() for name in seen} == {"0", "1"}
+    order = [seed for _, _, seed, _ in read_log(log)]
+    assert max(len(set(order[i : i + 40])) for i in range(len(order))) > 2
+
+
+NODES = """
+import os, pathlib, sys, threading, time
+from sweeps.cluster import QUIET, protect_token
+os.environ.update(QUIET)
+protect_token(pathlib.Path.home() / ".ray" / "auth_token")
+from ray.cluster_utils import Cluster
+from bench.cli import main
+
+log, checkpoints, gone = map(pathlib.Path, sys.argv[1:4])
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100_000_000})
+second = cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+cluster.wait_for_nodes()
+
+def pull_the_plug():
+    while len(list(checkpoints.glob("*.pt"))) < 2:
+        time.sleep(0.05)
+    gone.write_text(str(len(log.read_text().splitlines())))
+    cluster.remove_node(second, allow_graceful=False)
+
+threading.Thread(target=pull_the_plug, daemon=True).start()
+code = main([*sys.argv[4:], "--address", cluster.address])
+cluster.shutdown()
+sys.exit(code)
+"""
+
+
+def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
+    log, gone = tmp_path / "log", tmp_path / "gone"
+    command = ["run", "patience", "--seeds", "2", "--plugin", PLUGIN, "--results-dir", tmp_path, "--checkpoint-every", "0"]
+    with tempfile.TemporaryDirectory(prefix="vr", dir="/tmp") as short:
+        (Path(short) / "ray").mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", NODES, *map(str, [log, tmp_path / "checkpoints", gone, *command])],
+            cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log), "RAY_TMPDIR": short},
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert gone.exists()
+    assert [row.outcome for row in Store(tmp_path / "trials").rows()] == ["ok", "ok"]
+    stayed, moved = sorted((list(processes_of(log, seed).values()) for seed in range(2)), key=len)
+    assert (len(stayed), len(moved)) == (1, 2)
+    assert moved[1][0] > 1

@@ -1,0 +1,61 @@
+"""Sweeps by name, and --only."""
+
+import pytest
+
+from sweeps.sweep import find_sweep, matching, sweeps
+from vera.errors import SettingError, UnknownName
+
+TRIALS = find_sweep("toy-demo").trials("smoke")
+
+
+def test_toy_demo_is_three_methods_by_three_seeds():
+    assert len({trial.id for trial in TRIALS}) == 9
+    assert {trial.spec.method["name"] for trial in TRIALS} == {"ml", "vera", "pcd"}
+    assert {trial.sweep for trial in TRIALS} == {"toy-demo"}
+
+
+def test_profiles_are_different_trials():
+    ids = {trial.id for profile in ("smoke", "laptop", "paper") for trial in find_sweep("toy-demo").trials(profile)}
+    assert len(ids) == 27
+
+
+def test_seeds_replace_the_sweeps_own():
+    assert [t.spec.seed for t in find_sweep("toy-demo").trials("smoke", [7])] == [7, 7, 7]
+    assert find_sweep("toy-demo").trials("smoke", []) == []
+
+
+@pytest.mark.parametrize(
+    ("only", "count"),
+    [
+        ([], 9),
+        (["method=vera"], 3),
+        (["method = vera", "seed=1"], 1),
+        (["label=PCD"], 3),
+        (["dataset=moons", "energy=mixture", "task=density"], 9),
+        (["seed=9"], 0),
+    ],
+)
+def test_only_keeps_the_trials_for_which_all_holds(only, count):
+    assert len(matching(TRIALS, only)) == count
+
+
+def test_only_knows_the_settings_of_a_method():
+    vera_trials = matching(TRIALS, ["method=vera"])
+    assert matching(vera_trials, ["method.entropy_weight=1.0"]) == vera_trials
+    assert matching(vera_trials, ["method.entropy_weight=2.0"]) == []
+
+
+@pytest.mark.parametrize(("only", "words"), [("metod=vera", "method"), ("vera", "key=value")])
+def test_a_mistyped_only_is_answered_with_what_there_is(only, words):
+    with pytest.raises(SettingError, match=words):
+        matching(TRIALS, [only])
+
+
+def test_an_unknown_sweep_is_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match="toy-demo"):
+        find_sweep("toy-dmo")
+
+
+def test_a_plugin_adds_a_sweep(trouble_plugin):
+    assert {"faults", "toy-demo"} <= set(sweeps.names())
+    assert [trial.name for trial in find_sweep("faults").trials("smoke")] == ["good", "raises", "diverges", "slow"]

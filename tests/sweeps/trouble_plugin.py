@@ -1,0 +1,84 @@
+"""A plug-in of the tests: maximum likelihood that takes its time, fails on request, and writes down where each step ran."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from sweeps.sweep import sweep
+from sweeps.trial import Profile, Trial
+from vera.methods.ml import MaximumLikelihood
+from vera.registry import methods
+from vera.spec import TrialSpec
+
+FAULT_AT = 5
+
+
+@methods.register("trouble")
+@dataclass(eq=False)
+class Trouble(MaximumLikelihood):
+    """Fails at step FAULT_AT as `fault` says."""
+
+    fault: Annotated[str, "none, raise, memory, cuda-memory, diverge or path"] = "none"
+    pause: Annotated[float, "seconds that a step takes longer"] = 0.0
+
+    def setup(self):
+        super().setup()
+        self.taken = 0
+
+    def step(self, x):
+        self.taken += 1
+        time.sleep(self.pause)
+        note(f"{os.getpid()} {self.taken} {self.pause} {os.environ.get('CUDA_VISIBLE_DEVICES')}")
+        if self.taken == FAULT_AT:
+            fail(self.fault)
+        metrics = super().step(x)
+        broken = self.fault == "diverge" and self.taken >= FAULT_AT
+        return {"loss": metrics["loss"] * float("nan")} if broken else metrics
+
+
+def note(line):
+    """One line into the file that TROUBLE_LOG names."""
+    if "TROUBLE_LOG" in os.environ:
+        with open(os.environ["TROUBLE_LOG"], "a") as file:
+            file.write(line + "\n")
+
+
+def fail(fault):
+    if fault == "raise" and not os.environ.get("TROUBLE_MENDED"):
+        raise ValueError("raised on request")
+    if fault == "memory":
+        raise MemoryError("no memory on request")
+    if fault == "cuda-memory":
+        raise RuntimeError("CUDA error: out of memory")
+    if fault == "path":
+        raise OSError(f"{Path.home()}/secret/file.txt of {os.environ.get('TROUBLE_NAME')} at {Path(__file__).resolve()}")
+
+
+def trouble(seed=0, steps=20, label="", evaluate_every=10, **settings):
+    method = {"name": "trouble", "lr": 1e-3, **settings}
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps, 50, seed, evaluate_every)
+    return Trial(spec, "smoke", label=label)
+
+
+@sweep("faults", "one trial for each way to fail, and good ones", seeds=(0,))
+def faults(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    for seed in seeds:
+        yield trouble(seed, label="good")
+        yield trouble(seed, label="raises", fault="raise")
+        yield trouble(seed, label="diverges", fault="diverge")
+        yield trouble(seed, 10_000, label="slow", pause=0.02)
+
+
+@sweep("patience", "trials that take seconds", seeds=(0, 1, 2, 3, 4))
+def patience(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    for seed in seeds:
+        yield trouble(seed, 250, label="patient", evaluate_every=100, pause=0.02 + seed / 1e6)  # the seed, for the log
+
+
+@sweep("shared", "trials that wait long enough to run side by side")
+def shared(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    for seed in seeds:
+        yield trouble(seed, 20, label="shared", pause=0.1 + seed / 1e6)
