@@ -61,6 +61,8 @@ def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None =
     for trial, job in zip(trials, jobs, strict=True):
         if written.get(trial.id, 0) <= attempts.get(trial.id, 0):
             listener.ended(_write_loss(trial, job, failures.get(trial.id, "the trial never started"), store))
+        # A worker that Tune dropped may have saved a trial after another had finished it.
+        (engine.checkpoints / f"{trial.id}.pt").unlink(missing_ok=True)
 
 
 def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> dict[str, str]:

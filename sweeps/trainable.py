@@ -52,16 +52,20 @@ class TrialTrainable(tune.Trainable):
         """Nothing to do: the attempt found its own checkpoint when it was built."""
 
     def cleanup(self) -> None:
-        self.attempt.save()
+        """Tune may set up a trial in two workers and drop one of them later, when the other has long stored the row."""
+        if self.attempt.step > 0 and self._stored_row() is None:
+            self.attempt.save()
 
     def _begin(self, config: dict[str, Any]) -> None:
         self.job = config["job"]
         for file in self.job["plugins"]:
             load_once(file)
         trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
-        conditions = Conditions(**self.job["conditions"])
-        self.stored = stored_row(Store(Path(self.job["store"])), trial.id, conditions.attempt)
-        self.attempt = Attempt(trial, conditions)
+        self.stored = self._stored_row()
+        self.attempt = Attempt(trial, Conditions(**self.job["conditions"]))
+
+    def _stored_row(self) -> Row | None:
+        return stored_row(Store(Path(self.job["store"])), self.job["id"], self.job["conditions"]["attempt"])
 
     def _report(self, done: bool) -> dict[str, Any]:
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -41,10 +41,12 @@ class Counting(Method):
         self.optimisers = [adam(self.energy_weights, self.lr, (0.9, 0.99))]
         self.by_name = {"also": adam(self.energy_weights, self.lr / 2, (0.5, 0.9))}
         self.count = 0
+        self.averages = [torch.zeros(())]
 
     def step(self, x):
         self.count += 1
-        loss = self.energy(x).square().mean() * (1 + 1 / self.count)
+        loss = self.energy(x).square().mean() * (1 + 1 / self.count) + self.averages[0]
+        self.averages[0].mul_(0.9).add_(0.1 * loss.detach())
         descend(loss, self.energy_weights, (self.optimisers[0], self.by_name["also"])[self.count % 2])
         self.on_step()
         return {"loss": loss.detach()}
@@ -173,6 +175,69 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, name):
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be written"):
         trainer().save(tmp_path / name)
+    with pytest.raises(CheckpointError, match="needs a file name"):
+        trainer().save("")
+
+
+class Pair(NamedTuple):
+    a: int
+
+
+@pytest.mark.parametrize("odd", [Pair(1), {np.int64(1): 2}], ids=kind)
+def test_what_only_looks_plain_does_not_replace_a_good_checkpoint(tmp_path, odd):
+    run = trainer()
+    run.save(tmp_path / "run.pt")
+    run.stream.state_dict = lambda: {"odd": odd}
+    with pytest.raises(CheckpointError, match="plain data"):
+        run.save(tmp_path / "run.pt")
+    trainer().restore(tmp_path / "run.pt")
+
+
+def test_a_run_in_slices_is_saved_as_often_as_any_other(tmp_path):
+    run = trainer(steps=400, checkpoint=tmp_path / "run.pt", save_every=0.01)
+    while not (tmp_path / "run.pt").exists():
+        assert run.step < 400
+        run.run(until=run.step + 2)
+    other = trainer(steps=400)
+    other.restore(tmp_path / "run.pt")
+    assert 0 < other.seconds <= run.seconds
+
+
+def test_an_evaluation_that_breaks_off_is_made_up_for():
+    calls = []
+
+    def evaluate(method):
+        calls.append(method.count)
+        if len(calls) == 2:
+            raise RuntimeError("once")
+        return {"score": 1.0}
+
+    run = trainer(evaluate=evaluate, evaluate_every=10)
+    with pytest.raises(RuntimeError, match="once"):
+        run.run()
+    run.run()
+    assert [row["step"] for row in run.evaluations] == [10, 20, 30, 40]
+
+
+def test_ctrl_c_in_the_last_evaluation_is_not_swallowed():
+    def evaluate(method):
+        os.kill(os.getpid(), signal.SIGINT)
+        return {"score": 1.0}
+
+    run = trainer(evaluate=evaluate)
+    with pytest.raises(KeyboardInterrupt):
+        run.run()
+    assert run.result.outcome == "ok"
+
+
+def test_a_handler_of_the_callers_own_is_left_alone():
+    seen = []
+    previous = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        assert trainer(Interrupted).run().outcome == "ok"
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert seen == [1]
 
 
 def test_a_checkpoint_that_does_not_fit_changes_nothing(tmp_path):

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vera import data, entropy, evaluation, methods, models, samplers
+    from vera import data, entropy, errors, evaluation, methods, models, samplers
     from vera.errors import VeraError
     from vera.generator import Generator
     from vera.registry import load_plugin
@@ -39,6 +39,7 @@ __all__ = [
     "build_trainer",
     "data",
     "entropy",
+    "errors",
     "evaluation",
     "load_plugin",
     "load_trainer",

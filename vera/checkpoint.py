@@ -22,6 +22,8 @@ KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "ra
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     refuse_objects("the checkpoint", state)
+    if not path.name:
+        raise CheckpointError(f"A checkpoint needs a file name, got '{path}'.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,12 +44,16 @@ def refuse_objects(what: str, value: Any, key: str = "") -> None:
     """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be read back."""
     if type(value) in (type(None), bool, int, float, str) or isinstance(value, Tensor):
         return
-    if not isinstance(value, dict | list | tuple):
+    if not isinstance(value, dict | list | tuple) or hasattr(value, "_fields"):
         raise CheckpointError(
             f"{what[0].upper()}{what[1:]} must be plain data and tensors; {key or 'it'} is {type(value).__name__}."
         )
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for name, item in items:
+        if type(name) not in (int, str):
+            raise CheckpointError(
+                f"{what[0].upper()}{what[1:]} must be plain data; a key of {key or 'it'} is {type(name).__name__}."
+            )
         refuse_objects(what, item, f"{key}.{name}" if key else str(name))
 
 

@@ -22,9 +22,13 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interrupt]:
-    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once. Outside the main thread: nothing."""
+    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
+
+    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of their own.
+    """
     interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():
+    theirs = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    if theirs or threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
 

@@ -1,7 +1,8 @@
 """State: everything that the next step depends on, gathered by walking attributes.
 
 A class that derives from `Stateful` saves each attribute that is a tensor, a number, or has a `state_dict` of its own (networks,
-optimisers, replay buffers, samplers; also in a list or a dict), so a part cannot be forgotten by leaving it out of a list.
+optimisers, replay buffers, samplers), the last two also in a list or a dict, so a part cannot be forgotten by leaving it out of
+an inventory. Trap: a number inside a list or a dict is not saved; keep it as an attribute.
 """
 
 import dataclasses
@@ -36,13 +37,24 @@ class Stateful:
             if isinstance(part, nn.Parameter):
                 part.data = part.data.to(device)
             elif isinstance(part, Tensor):
-                setattr(self, name, part.to(device))
+                self._replace(name, part.to(device))
             elif hasattr(part, "to"):
                 part.to(device)
         return self
 
+    def _replace(self, name: str, value: Tensor) -> None:
+        """Put a tensor where `_parts` found the one of that name."""
+        owner, _, key = name.partition(".")
+        held = getattr(self, owner)
+        if not key:
+            setattr(self, name, value)
+        elif isinstance(held, dict):
+            held[next(k for k in held if str(k) == key)] = value
+        else:
+            setattr(self, owner, type(held)(value if str(i) == key else item for i, item in enumerate(held)))
+
     def _parts(self) -> list[tuple[str, Any]]:
-        """Tensors, numbers and whatever has a `state_dict`, also inside lists and dicts; settings are no state."""
+        """Numbers, tensors and whatever has a `state_dict`, the last two also in lists and dicts; settings are no state."""
         settings = {f.name for f in dataclasses.fields(self)} if dataclasses.is_dataclass(self) else set[str]()
         parts: list[tuple[str, Any]] = []
         for name, value in vars(self).items():
@@ -51,8 +63,13 @@ class Stateful:
                 parts.append((name, value))
             elif isinstance(value, list | tuple | dict):
                 items = value.items() if isinstance(value, dict) else enumerate(value)
-                parts += [(f"{name}.{key}", item) for key, item in items if hasattr(item, "state_dict")]
+                parts += [(f"{name}.{key}", item) for key, item in items if _has_state(item)]
         return parts
+
+
+def _has_state(item: Any) -> bool:
+    """Parameters in a list are those of a network that is saved itself."""
+    return hasattr(item, "state_dict") or (isinstance(item, Tensor) and not isinstance(item, nn.Parameter))
 
 
 def _saved(part: Any) -> Any:

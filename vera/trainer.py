@@ -90,7 +90,7 @@ class Trainer:
         self.step = 0
         self.checkpoint, self.save_every = None if checkpoint is None else Path(checkpoint), save_every
         self._state: Literal["paused", "running", "broken"] = "paused"
-        self._saved = 0.0
+        self._saved = self._since = time.monotonic()
         self.seconds = 0.0
         self.result: Result | None = None
         self.spec: dict[str, Any] | None = None
@@ -114,7 +114,9 @@ class Trainer:
         try:
             with self._clock(), self._own_random_state(), deferred_interrupt() as interrupt, self._bar() as bar:
                 while self.step < until and self.result is None:
+                    self._evaluate_if_due()
                     self._advance()
+                    self._evaluate_if_due()
                     bar.update(self.step - bar.n)
                     self._save_if_due()
                     interrupt.check()
@@ -127,6 +129,7 @@ class Trainer:
             raise
         if self.result is not None:
             self._save_if_paused()
+        interrupt.check()
         return self.result
 
     @property
@@ -191,13 +194,15 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.step, self.seconds, self._state = state["step"], state["seconds"], "paused"
+        self._state = "broken"  # until all of it is loaded
+        self.step, self.seconds = state["step"], state["seconds"]
         finished = state["result"] is not None and (state["result"]["outcome"] != "ok" or self.step >= self.steps)
         self.result = Result(**state["result"]) if finished else None
         self.method.load_state_dict(state["method"])
         self.stream.load_state_dict(state["stream"])
         self._random = {"cpu": state["random"]["cpu"].cpu(), "cuda": [s.cpu() for s in state["random"]["cuda"]]}
         self.journal.load_state_dict(state["journal"])
+        self._state = "paused"
 
     def _advance(self) -> None:
         self._state = "broken"  # until the step is done: an exception inside it leaves half a step behind
@@ -205,7 +210,11 @@ class Trainer:
         self.step += 1
         self._state = "running"
         self.journal.note(self.step, metrics, last=self.step == self.steps)
-        if self.step % self.evaluate_every == 0 and self.step < self.steps:
+
+    def _evaluate_if_due(self) -> None:
+        """Also before a step: an evaluation that was broken off is made up for."""
+        done = self.evaluations[-1]["step"] if self.evaluations else 0
+        if 0 < self.step < self.steps and self.step % self.evaluate_every == 0 and done < self.step:
             self._evaluate()
 
     def _finish(self) -> None:
@@ -231,17 +240,22 @@ class Trainer:
 
     def _save_if_due(self) -> None:
         if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
+            self._tick()
             self._random = random_state()
             write_checkpoint(self.checkpoint, self._snapshot())
             self._saved = time.monotonic()
 
     @contextmanager
     def _clock(self) -> Iterator[None]:
-        started = self._saved = time.monotonic()
+        self._since = time.monotonic()
         try:
             yield
         finally:
-            self.seconds += time.monotonic() - started
+            self._tick()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.seconds, self._since = self.seconds + now - self._since, now
 
     @contextmanager
     def _own_random_state(self) -> Iterator[None]:
