@@ -1,11 +1,15 @@
 """One thread per test process, so that numbers are reproducible and parallel test runs do not fight for cores."""
 
+import signal
+
 import pytest
 import torch
 
 from vera.registry import datasets, methods, models
 
 torch.set_num_threads(1)
+# A suite that runs in the background is started with Ctrl-C ignored, and so are its children; these tests send it on purpose.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
