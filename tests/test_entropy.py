@@ -185,6 +185,7 @@ def ppca_errors():
 
 def test_full_force_is_far_less_biased_than_the_priors_force(ppca_errors):
     assert ppca_errors["prior_only"].rms_bias > 2.8 * ppca_errors["full"].rms_bias
+    assert ppca_errors["full"].rms_bias < ppca_errors["z0"].rms_bias / 3
 
 
 def test_the_priors_force_hardly_leaves_z0(ppca_errors):
