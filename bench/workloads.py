@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from vera.build import build_method
 from vera.data.contract import DataSet
 from vera.data.tensor import TensorData
 from vera.methods.contract import Method
 from vera.registry import datasets, methods
-from vera.spec import Part, TrialSpec, build_method
+from vera.spec import Part, TrialSpec
 
 BATCHES = 8
 

@@ -21,6 +21,7 @@ import torch
 
 from sweeps.canonical import canonical_json
 from sweeps.provenance import provenance
+from sweeps.restarts import RestartLog, forget_checkpoint
 from sweeps.row import CurvePoint, Outcome, Record, Row, plain_array
 from sweeps.trial import PROTOCOL, Trial
 from vera.errors import CheckpointError
@@ -63,6 +64,7 @@ class Attempt:
         self.ending: Ending | None = None
         self.measurement = Measurement()
         self.trainer: Any = None
+        self.restarts = RestartLog.read(self.checkpoint)
         self._saved = time.monotonic()
         self._guard(self._build)
 
@@ -72,6 +74,7 @@ class Attempt:
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
         attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(), None
+        attempt.restarts = RestartLog.read(attempt.checkpoint)
         return attempt
 
     def advance(self, seconds: float) -> None:
@@ -104,7 +107,7 @@ class Attempt:
     def forget_checkpoint(self) -> None:
         """Once the row is stored, the checkpoint has served."""
         if self.checkpoint is not None:
-            self.checkpoint.unlink(missing_ok=True)
+            forget_checkpoint(self.checkpoint)
 
     def _guard(self, work: Any) -> None:
         if self.ending is not None:
@@ -121,7 +124,7 @@ class Attempt:
         torch.set_num_threads(max(1, int(self.conditions.cpus)))
         self.task = build_task(self.trial.spec)
         self.trainer = self.task.build(
-            self.trial.spec, data_dir=self.conditions.data_dir, device=self.conditions.device, progress=False
+            self.restarts.spec_of(self.trial.spec), data_dir=self.conditions.data_dir, device=self.conditions.device, progress=False
         )
         if self.checkpoint is not None and self.checkpoint.is_file():
             try:
@@ -144,16 +147,33 @@ class Attempt:
         if result is not None and result.outcome == "ok":
             self.measurement = self.task.measure(self.trainer)
             broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
-            self.ending = Ending("diverged", result.step, f"{broken[0]} is not finite") if broken else Ending("ok", result.step)
+            self._diverge(result.step, f"{broken[0]} is not finite") if broken else self._end("ok", result.step)
         elif result is not None:
-            self.ending = Ending("diverged", result.step, result.reason)
+            self._diverge(result.step, result.reason)
         elif self._is_late():
-            self.ending = Ending("timeout", self.step, f"longer than {self.conditions.time_limit:g} s")
+            self._end("timeout", self.step, f"longer than {self.conditions.time_limit:g} s")
         elif time.monotonic() - self._saved >= self.conditions.checkpoint_every:
             self.save()
 
+    def _end(self, outcome: Outcome, step: int, reason: str = "") -> None:
+        self.ending = Ending(outcome, step, reason)
+
+    def _diverge(self, step: int, reason: str) -> None:
+        """The end, or the next try from scratch with another seed where the trial allows one; either way it is written down."""
+        if len(self.restarts.entries) >= self.trial.spec.restarts:
+            return self._end("diverged", step, reason)
+        self.restarts = self.restarts.with_entry(step, reason, self.trainer.seed, self.trainer.seconds)
+        self.restarts.write(self.checkpoint)
+        self.measurement = Measurement()
+        self._build()
+
+    @property
+    def seconds(self) -> float:
+        """Of all resumptions and restarts."""
+        return self.restarts.seconds + (0.0 if self.trainer is None else self.trainer.seconds)
+
     def _is_late(self) -> bool:
-        return self.conditions.time_limit is not None and self.trainer.seconds > self.conditions.time_limit
+        return self.conditions.time_limit is not None and self.seconds > self.conditions.time_limit
 
     def _metrics(self) -> dict[str, float]:
         if self.trainer is None:
@@ -167,9 +187,9 @@ class Attempt:
             trial_id=self.trial.id, outcome=ending.outcome, outcome_step=ending.step, reason=ending.reason,
             metrics=canonical_json(self._metrics()), task=spec.task, profile=self.trial.profile, sweep=self.trial.sweep,
             label=self.trial.name, dataset=spec.dataset["name"], data_fingerprint=self.trial.facts["data_fingerprint"],
-            energy=spec.networks["energy"]["name"], method=spec.method["name"], seed=spec.seed, steps=spec.steps,
+            energy=spec.networks.get("energy", {}).get("name", ""), method=spec.method["name"], seed=spec.seed, steps=spec.steps,
             batch_size=spec.batch_size, spec=canonical_json(self.trial.facts), protocol=PROTOCOL, attempt=conditions.attempt,
-            restarts="[]", seconds=0.0 if self.trainer is None else self.trainer.seconds, started_at=self.started_at,
+            restarts=self.restarts.to_json(), seconds=self.seconds, started_at=self.started_at,
             finished_at=_now(), cpus=conditions.cpus, gpus=conditions.gpus, log_tail=ending.log_tail,
             **provenance(conditions.device),
         )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending, without_paths
 from sweeps.cluster import check_resources, connected
+from sweeps.restarts import forget_checkpoint
 from sweeps.row import Outcome, Row
 from sweeps.store import Store
 from sweeps.trial import Trial
@@ -62,7 +63,7 @@ def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None =
         if written.get(trial.id, 0) <= attempts.get(trial.id, 0):
             listener.ended(_write_loss(trial, job, failures.get(trial.id, "the trial never started"), store))
         # A worker that Tune dropped may have saved a trial after another had finished it.
-        (engine.checkpoints / f"{trial.id}.pt").unlink(missing_ok=True)
+        forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
 
 
 def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> dict[str, str]:

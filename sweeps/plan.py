@@ -56,7 +56,7 @@ def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
 
 def _kind(trial: Trial) -> tuple[object, ...]:
     spec = trial.spec
-    return spec.task, spec.dataset["name"], spec.networks["energy"]["name"], spec.method["name"], spec.batch_size
+    return spec.task, spec.dataset["name"], spec.networks.get("energy", {}).get("name", ""), spec.method["name"], spec.batch_size
 
 
 def _kind_of_row(row: Row) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from sweeps.attempt import Conditions, run_trial
 from sweeps.row import Row
 from sweeps.trial import Trial
 
-SAME = ("outcome", "outcome_step", "reason", "metrics")
+SAME = ("outcome", "outcome_step", "reason", "metrics", "restarts")
 """Columns that decide whether two runs of a trial agree."""
 ENVIRONMENT = ("device", "processor", "cpus", "versions", "git_commit", "git_dirty")
 """Columns that may explain it if they do not."""

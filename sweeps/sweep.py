@@ -63,7 +63,7 @@ def _facet(trial: Trial, key: str) -> Any:
         "label": trial.name,
         "dataset": spec.dataset["name"],
         "method": spec.method["name"],
-        "energy": spec.networks["energy"]["name"],
+        "energy": spec.networks.get("energy", {}).get("name", ""),
         "task": spec.task,
         "seed": spec.seed,
     } | {f"method.{name}": value for name, value in trial.facts["method"].items()}

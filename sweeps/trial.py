@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from sweeps.canonical import canonical_json
-from vera.registry import Registry, datasets, methods, models
+from vera.registry import Registry, datasets, models
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
-from vera.tasks import data_fingerprint
+from vera.tasks import build_task, data_fingerprint
 
 PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
@@ -63,7 +63,7 @@ def resolved(spec: TrialSpec) -> dict[str, Any]:
     """The spec with every default written out."""
     return spec.to_dict() | {
         "dataset": _resolve(datasets, spec.dataset),
-        "method": _resolve(methods, spec.method),
+        "method": _resolve(build_task(spec).methods, spec.method),
         "networks": {role: _resolve(models, part) for role, part in spec.networks.items()},
     }
 

@@ -13,13 +13,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from vera.build import build_method
 from vera.data import TensorData
 from vera.errors import VeraError
 from vera.generator import Generator
 from vera.methods import Method
 from vera.registry import methods, models
 from vera.settings import Bound, settings_of
-from vera.spec import TrialSpec, build_method
+from vera.spec import TrialSpec
 from vera.trainer import Trainer
 
 BATCH = 16

@@ -6,9 +6,10 @@ import pytest
 import torch
 from conformance import ENERGIES, check_resume, expect_refusal
 
+from vera.build import build_trainer
 from vera.errors import PluginError, UnknownName, VeraError
 from vera.registry import Registry, datasets, load_plugin, methods, models
-from vera.spec import TrialSpec, build_trainer
+from vera.spec import TrialSpec
 
 pytestmark = pytest.mark.usefixtures("registries")
 

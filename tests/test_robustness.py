@@ -12,13 +12,14 @@ import pytest
 import torch
 from torch import nn
 
+from vera.build import build_dataset, build_method, build_trainer
 from vera.errors import CheckpointError, IncompatibleModel, PluginError, SettingError, VeraError
 from vera.evaluation import LikelihoodEvaluation
 from vera.methods import DSM, MEG, PCD, SSM, VERA, CoopNet, Method
 from vera.models import MLP, StatisticsNetwork, mlp_generator
 from vera.optim import adam, descend
 from vera.registry import datasets, load_plugin, methods
-from vera.spec import TrialSpec, build_dataset, build_method, build_trainer
+from vera.spec import TrialSpec
 from vera.trainer import Trainer
 
 

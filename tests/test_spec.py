@@ -6,9 +6,10 @@ import pytest
 import torch
 from conformance import differences, expect_refusal, numbers
 
+from vera.build import build_dataset, build_method, build_trainer
 from vera.errors import IncompatibleModel, SettingError, UnknownName
 from vera.generator import Generator
-from vera.spec import TrialSpec, build_dataset, build_method, build_trainer
+from vera.spec import TrialSpec
 
 VERA_SPEC = {
     "dataset": {"name": "moons"},

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vera import data, entropy, errors, evaluation, methods, models, samplers
+    from vera.build import build_dataset, build_method, build_trainer, load_trainer
     from vera.errors import VeraError
     from vera.generator import Generator
     from vera.registry import load_plugin
-    from vera.spec import TrialSpec, build_dataset, build_method, build_trainer, load_trainer
+    from vera.spec import TrialSpec
     from vera.trainer import Result, Trainer
 
 _HOME = {
@@ -20,11 +21,11 @@ _HOME = {
     "Trainer": "vera.trainer",
     "TrialSpec": "vera.spec",
     "VeraError": "vera.errors",
-    "build_dataset": "vera.spec",
-    "build_method": "vera.spec",
-    "build_trainer": "vera.spec",
+    "build_dataset": "vera.build",
+    "build_method": "vera.build",
+    "build_trainer": "vera.build",
     "load_plugin": "vera.registry",
-    "load_trainer": "vera.spec",
+    "load_trainer": "vera.build",
 }
 
 __version__ = "0.1.0"

@@ -8,19 +8,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from vera.build import build_dataset, build_trainer
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
 from vera.evaluation import LikelihoodEvaluation, best_of_batches, density_image, exact_samples, grid_log_likelihood
 from vera.generator import evaluating
 from vera.models.contract import Density
 from vera.randomness import seed_for, seeded
-from vera.registry import tasks
-from vera.spec import TrialSpec, build_dataset, build_trainer
+from vera.registry import Registry, methods, tasks
+from vera.spec import TrialSpec
 from vera.trainer import Trainer
 
 
@@ -34,6 +35,9 @@ class Measurement:
 
 class Task(ABC):
     """How the trials of one kind are built and measured."""
+
+    methods: ClassVar[Registry[Any]] = methods
+    """Where the name in a spec's `method` is looked up."""
 
     @abstractmethod
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer: ...

@@ -21,12 +21,13 @@ FAULT_AT = 5
 class Trouble(MaximumLikelihood):
     """Fails at step FAULT_AT as `fault` says."""
 
-    fault: Annotated[str, "none, raise, memory, cuda-memory, diverge or path"] = "none"
+    fault: Annotated[str, "none, raise, memory, cuda-memory, diverge, unlucky or path"] = "none"
     pause: Annotated[float, "seconds that a step takes longer"] = 0.0
 
     def setup(self):
         super().setup()
         self.taken = 0
+        self.unlucky = bool(self.energy_weights[0].flatten()[0] > 0)  # of every second seed
 
     def step(self, x):
         self.taken += 1
@@ -35,7 +36,8 @@ class Trouble(MaximumLikelihood):
         if self.taken == FAULT_AT:
             fail(self.fault)
         metrics = super().step(x)
-        broken = self.fault == "diverge" and self.taken >= FAULT_AT
+        diverges = self.fault == "diverge" or (self.fault == "unlucky" and self.unlucky)
+        broken = diverges and self.taken >= FAULT_AT
         return {"loss": metrics["loss"] * float("nan")} if broken else metrics
 
 
@@ -57,9 +59,9 @@ def fail(fault):
         raise OSError(f"{Path.home()}/secret/file.txt of {os.environ.get('TROUBLE_NAME')} at {Path(__file__).resolve()}")
 
 
-def trouble(seed=0, steps=20, label="", evaluate_every=10, **settings):
+def trouble(seed=0, steps=20, label="", evaluate_every=10, restarts=0, **settings):
     method = {"name": "trouble", "lr": 1e-3, **settings}
-    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps, 50, seed, evaluate_every)
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps, 50, seed, evaluate_every, restarts)
     return Trial(spec, "smoke", label=label)
 
 

@@ -1,0 +1,71 @@
+"""Restarts after divergence: never silent. A trial that allows them begins again from scratch with a seed of its own each time.
+
+The log lies beside the checkpoint, so that a trial which is killed after a restart goes on with it. From scratch, not from the last
+checkpoint: when a checkpoint is written depends on the clock, and a trial's numbers must not.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from sweeps.canonical import canonical_json
+from vera.randomness import seed_for
+from vera.spec import TrialSpec
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Where a run diverged, why, with which seed, and the seconds it had taken."""
+
+    step: int
+    reason: str
+    seed: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RestartLog:
+    """The runs of a trial that diverged before the present one."""
+
+    entries: tuple[Restart, ...] = ()
+
+    @classmethod
+    def read(cls, checkpoint: Path | None) -> "RestartLog":
+        if checkpoint is None or not _beside(checkpoint).is_file():
+            return cls()
+        return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
+
+    def write(self, checkpoint: Path | None) -> None:
+        if checkpoint is None:
+            return
+        path = _beside(checkpoint)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        temporary.write_text(json.dumps([asdict(entry) for entry in self.entries]))
+        os.replace(temporary, path)
+
+    def with_entry(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
+        return RestartLog((*self.entries, Restart(step, reason, seed, seconds)))
+
+    def spec_of(self, spec: TrialSpec) -> TrialSpec:
+        """The spec that runs now: the trial's own, with the seed of this restart."""
+        return replace(spec, seed=seed_for(spec.seed, f"restart {len(self.entries)}")) if self.entries else spec
+
+    @property
+    def seconds(self) -> float:
+        return sum(entry.seconds for entry in self.entries)
+
+    def to_json(self) -> str:
+        """For the row: what a replay must find again, so without the seconds."""
+        return canonical_json([{"reason": e.reason, "seed": e.seed, "step": e.step} for e in self.entries])
+
+
+def forget_checkpoint(checkpoint: Path) -> None:
+    """The checkpoint and the log beside it."""
+    checkpoint.unlink(missing_ok=True)
+    _beside(checkpoint).unlink(missing_ok=True)
+
+
+def _beside(checkpoint: Path) -> Path:
+    return checkpoint.with_suffix(".restarts.json")

@@ -1,0 +1,88 @@
+"""From a trial as plain data to the Trainer that runs it.
+
+`data_dim` and `latent_dim` are filled in from the data and the generator, so that no spec repeats them.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vera.checkpoint import read_checkpoint
+from vera.data.contract import DataSet
+from vera.errors import CheckpointError, PluginError, UnknownName, VeraError
+from vera.methods.contract import Method
+from vera.randomness import seed_for, seeded
+from vera.registry import datasets, methods, models
+from vera.settings import check_names, settings_of
+from vera.spec import Part, TrialSpec
+from vera.trainer import Trainer
+
+
+def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
+    """The data set of a spec; `data_dir` is passed on where the data set reads files."""
+    name, settings = _split(part)
+    if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
+        settings["data_dir"] = str(data_dir)
+    dataset = datasets.create(name, **settings)
+    if not isinstance(dataset, DataSet):
+        raise PluginError(f"The data set '{name}' must be a vera.data.DataSet, got {type(dataset).__name__}.")
+    return dataset
+
+
+def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
+    """The method of a spec with its networks, initialised from the spec's seed."""
+    name, settings = _split(spec.method)
+    method = methods.get(name)
+    if not isinstance(method, type) or not issubclass(method, Method):
+        raise PluginError(f"The method '{name}' must be a subclass of vera.methods.Method, got {method!r}.")
+    roles = method.network_names()
+    for role in spec.networks:
+        if role not in roles:
+            raise UnknownName(f"The method '{name}' has no network '{role}'; it has {', '.join(roles)}.")
+    check_names(f"method '{name}'", {s: 1 for s in settings_of(methods.get(name)) if s not in roles}, settings)
+    missing = [role for role in roles if role not in spec.networks]
+    if missing:
+        raise VeraError(f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given.")
+    known = {"data_dim": dataset.data_dim}
+    networks = {}
+    with seeded(seed_for(spec.seed, "networks")):
+        for role in roles:
+            networks[role] = _build_network(spec.networks[role], known)
+            known |= {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
+        return methods.create(name, **networks, **settings)
+
+
+def build_trainer(
+    spec: TrialSpec | Mapping[str, Any], *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+) -> Trainer:
+    """A Trainer for the spec. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
+    if not isinstance(spec, TrialSpec):
+        spec = TrialSpec.from_dict(spec)
+    dataset = build_dataset(spec.dataset, data_dir)
+    method = build_method(spec, dataset)
+    trainer = Trainer(method, dataset, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+    trainer.spec = spec.to_dict()
+    return trainer
+
+
+def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can be."""
+    state = read_checkpoint(Path(path), torch.device(device))
+    if state["spec"] is None:
+        raise CheckpointError(f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path).")
+    trainer = build_trainer(TrialSpec.from_dict(state["spec"]), data_dir=data_dir, device=device, **options)
+    trainer.restore(path)
+    return trainer
+
+
+def _split(part: Part) -> tuple[str, dict[str, Any]]:
+    return part["name"], {key: value for key, value in part.items() if key != "name"}
+
+
+def _build_network(part: Part, known: dict[str, int]) -> Any:
+    name, settings = _split(part)
+    accepted = settings_of(models.get(name))
+    inferred = {key: value for key, value in known.items() if key in accepted}
+    return models.create(name, **(inferred | settings))
