@@ -1,6 +1,6 @@
 """A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a folder of config files."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,8 @@ from vera.settings import nearest
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
 """From a profile and seeds to trials."""
+Seeds = tuple[int, ...] | Mapping[Profile, tuple[int, ...]]
+"""The same for every profile, or of each its own."""
 
 
 @dataclass(frozen=True)
@@ -19,17 +21,18 @@ class Sweep:
 
     name: str
     about: str
-    seeds: tuple[int, ...]
+    seeds: Seeds
     enumerate: Enumerate
 
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
-        return [replace(trial, sweep=self.name) for trial in self.enumerate(profile, self.seeds if seeds is None else seeds)]
+        own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
+        return [replace(trial, sweep=self.name) for trial in self.enumerate(profile, own if seeds is None else seeds)]
 
 
 sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo")
 
 
-def sweep(name: str, about: str, seeds: tuple[int, ...] = (0, 1, 2)) -> Callable[[Enumerate], Enumerate]:
+def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2)) -> Callable[[Enumerate], Enumerate]:
     """Register a function that enumerates trials."""
 
     def add(enumerate_trials: Enumerate) -> Enumerate:

@@ -15,7 +15,6 @@ from sweeps.canonical import canonical_json
 from vera.registry import Registry, datasets, models
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
-from vera.tasks import build_task, data_fingerprint
 
 PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
@@ -36,7 +35,9 @@ class Trial:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What the id is the hash of, as plain data."""
+        """What the id is the hash of, as plain data. Loads torch, for it asks the data and every setting's owner."""
+        from vera.tasks import data_fingerprint
+
         return {
             "protocol": PROTOCOL,
             "profile": self.profile,
@@ -61,6 +62,8 @@ class Trial:
 
 def resolved(spec: TrialSpec) -> dict[str, Any]:
     """The spec with every default written out."""
+    from vera.tasks import build_task
+
     return spec.to_dict() | {
         "dataset": _resolve(datasets, spec.dataset),
         "method": _resolve(build_task(spec).methods, spec.method),

@@ -1,0 +1,100 @@
+"""The artifact contract: a table or a figure of the paper, declared. Loads neither torch nor ray.
+
+An artifact names its trials for each profile, the paper's values, the claims it decides, and how it is read off the store: as a
+`Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so that `vera run table2` runs it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from bench.cell import Cell
+from bench.claims import Claim
+from bench.results import Results
+from sweeps.sweep import sweep
+from sweeps.trial import Profile, Trial
+
+Value = Cell | float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a sheet. `key` names it in CSV, `digits` are those after the point."""
+
+    key: str
+    header: str
+    digits: int = 2
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as data: what every writer (Markdown, LaTeX, CSV, terminal) is given.
+
+    A line maps column keys to values; a `Cell` under a key spreads into mean, interval, n, diverged, paper, difference, verdict.
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[Column, ...]
+    lines: tuple[Mapping[str, Value], ...]
+    profile: Profile
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: `draw()` makes a matplotlib Figure from data already read from the store."""
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[], Any]
+    profile: Profile
+    notes: tuple[str, ...] = ()
+
+
+class Artifact(ABC):
+    """One table or figure."""
+
+    name: ClassVar[str]
+    """As it is typed: table2, figure1."""
+    title: ClassVar[str]
+    """As it is printed: Table 2: ..."""
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
+    claims: ClassVar[tuple[Claim, ...]] = ()
+
+    @abstractmethod
+    def trials(self, profile: Profile) -> Iterator[Trial]:
+        """One trial for each thing that is trained, whatever its seed."""
+
+    @abstractmethod
+    def render(self, results: Results) -> Sheet | Drawing:
+        """Reads the store only; a cell that has no trial says so."""
+
+
+@dataclass
+class Artifacts:
+    """Those that are registered, by name."""
+
+    known: dict[str, Artifact] = field(default_factory=dict)
+
+    def register(self, kind: type[Artifact]) -> type[Artifact]:
+        """As a decorator: the artifact, and the sweep of its name."""
+        made = kind()
+        self.known[made.name] = made
+        sweep(made.name, made.title, made.seeds)(lambda profile, seeds: seeded(made.trials(profile), seeds))
+        return kind
+
+
+def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
+    """Every trial under every seed; all trials of the first seed come first, so that an early look shows a whole table."""
+    from sweeps.trial import with_seed
+
+    declared = list(trials)
+    for seed in seeds:
+        yield from (with_seed(trial, seed) for trial in declared)
+
+
+artifacts = Artifacts()

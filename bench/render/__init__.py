@@ -1,0 +1,1 @@
+"""Sheets and drawings written to files. Reads Parquet only; loads neither torch nor ray."""

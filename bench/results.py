@@ -1,0 +1,85 @@
+"""The store as tables and figures see it: the rows of one profile, found by what a trial declares. Loads neither torch nor ray.
+
+A row's spec has every default written out, a declared trial only what it cares about; a row is the trial's if all that was declared
+stands in it, whatever the seed. Where two variants of one declared trial are in the store (a default was changed in between), the
+one that finished last counts, and `notes` says so.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from bench.cell import Cell, cell_of
+from sweeps.canonical import canonical_json
+from sweeps.row import CurvePoint, Row
+from sweeps.store import Store
+from sweeps.trial import PROTOCOL, Profile, Trial
+
+Source = Literal["local", "published"]
+
+
+@dataclass
+class Results:
+    """The finished trials of one profile in one store."""
+
+    store: Store
+    profile: Profile
+    source: Source = "local"
+    notes: list[str] = field(default_factory=list)
+    """What a reader must know about the choice of rows."""
+
+    @classmethod
+    def at(cls, folder: str | Path, profile: Profile, source: Source = "local") -> "Results":
+        return cls(Store(Path(folder) / "trials", create=False), profile, source)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        return [row for row in self.store.rows() if row.profile == self.profile and row.protocol == PROTOCOL]
+
+    def like(self, trial: Trial) -> list[Row]:
+        """The rows of this trial under every seed, in the order of seeds."""
+        declared = trial.spec.to_dict()
+        families: dict[str, list[Row]] = {}
+        for row, spec in self._specs:
+            if row.method == trial.spec.method["name"] and _says(spec, {k: v for k, v in declared.items() if k != "seed"}):
+                families.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
+        if len(families) > 1:
+            self._note(f"{trial.name}: {len(families)} variants of it are in the store; shown is the one that finished last.")
+        latest = max(families.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
+        return sorted(latest, key=lambda row: row.seed)
+
+    def cell(self, trial: Trial, metric: str, paper: float | None = None) -> Cell:
+        """A metric of the trial over its seeds."""
+        return cell_of([(row.outcome, metrics_of(row).get(metric)) for row in self.like(trial)], paper)
+
+    def arrays(self, row: Row) -> dict[str, NDArray[Any]]:
+        return self.store.arrays(row.trial_id)
+
+    def curves(self, row: Row) -> list[CurvePoint]:
+        return self.store.curves(row.trial_id)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    @cached_property
+    def _specs(self) -> list[tuple[Row, dict[str, Any]]]:
+        return [(row, json.loads(row.spec)) for row in self.rows]
+
+
+def metrics_of(row: Row) -> dict[str, float]:
+    return dict(json.loads(row.metrics))
+
+
+def _says(stored: Any, declared: Any) -> bool:
+    """Whether all that is declared stands in what is stored."""
+    if isinstance(declared, Mapping):
+        return isinstance(stored, Mapping) and all(key in stored and _says(stored[key], value) for key, value in declared.items())
+    if isinstance(declared, list | tuple):
+        return isinstance(stored, list) and len(stored) == len(declared) and all(map(_says, stored, declared))
+    return bool(stored == declared)
