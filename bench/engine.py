@@ -146,6 +146,7 @@ def replay(arguments: argparse.Namespace) -> int:
 def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.attempt import Conditions
     from sweeps.execute import Engine, execute
+    from sweeps.exports import Exports
     from sweeps.progress import Progress
 
     conditions = Conditions(
@@ -155,7 +156,7 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     folder = Path(arguments.results_dir)
     engine = Engine(
         folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
-        tuple(arguments.plugin),
+        tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
     )  # fmt: skip
     progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
     try:
@@ -234,6 +235,9 @@ def _execution(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--checkpoint-every", type=float, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
     )
+    verb.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
+    verb.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
+    verb.add_argument("--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project")
     verb.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
 
 

@@ -4,15 +4,18 @@ A worker that is killed is replaced, and the trial goes on from its own checkpoi
 on gets its row here, so that every trial ends as one.
 """
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending, without_paths
 from sweeps.cluster import check_resources, connected
+from sweeps.exports import Exports
 from sweeps.restarts import forget_checkpoint
 from sweeps.row import Outcome, Row
 from sweeps.store import Store
@@ -35,6 +38,7 @@ class Engine:
     verbose: bool = False
     plugins: tuple[str, ...] = ()
     """Files that register what the trials use; every node must see them."""
+    exports: Exports = field(default_factory=Exports)
 
 
 class Listener:
@@ -51,17 +55,17 @@ def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None =
     """Run the trials; when this returns, each has its row in the store. KeyboardInterrupt: what ran was saved, and can go on."""
     listener = listener or Listener()
     store = Store(engine.store)
+    engine.exports.check()
     attempts = {row.trial_id: row.attempt for row in store.rows()}
-    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()))
-    plugins = [str(Path(file).resolve()) for file in engine.plugins]
-    jobs = [_job(trial, store, replace(conditions, attempt=attempts.get(trial.id, 0) + 1), plugins) for trial in trials]
+    jobs = [_job(trial, attempts.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
-        check_resources(conditions.cpus, conditions.gpus, available)
+        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
         failures = _fit(jobs, engine, listener, store, folder)
     written = {row.trial_id: row.attempt for row in store.rows()}
     for trial, job in zip(trials, jobs, strict=True):
-        if written.get(trial.id, 0) <= attempts.get(trial.id, 0):
-            listener.ended(_write_loss(trial, job, failures.get(trial.id, "the trial never started"), store))
+        if written.get(trial.id, 0) < job["attempt"]:
+            conditions = replace(engine.conditions, attempt=job["attempt"])
+            listener.ended(_write_loss(trial, conditions, failures.get(trial.id, "the trial never started"), store))
         # A worker that Tune dropped may have saved a trial after another had finished it.
         forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
 
@@ -74,17 +78,18 @@ def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: 
     from sweeps.trainable import TrialTrainable
 
     wanted = {"cpu": engine.conditions.cpus} | ({"gpu": engine.conditions.gpus} if engine.conditions.gpus else {})
+    experiment = jobs[0]["sweep"] or "trials"
     with deferred_interrupt() as interrupt:
         tuner = tune.Tuner(
-            tune.with_resources(TrialTrainable, wanted),
+            tune.with_resources(tune.with_parameters(TrialTrainable, site=_site(engine)), wanted),
             param_space={"job": tune.grid_search(jobs)},
-            tune_config=tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent),
+            tune_config=_tune_config(engine),
             run_config=tune.RunConfig(
-                name="trials",
-                storage_path=folder,
+                name=f"{experiment}-{datetime.now(UTC):%Y%m%d-%H%M%S}",
+                storage_path=engine.exports.folder(folder),
                 verbose=1 if engine.verbose else 0,
                 stop=InterruptStopper(interrupt),
-                callbacks=[ListenerCallback(listener, store)],
+                callbacks=[ListenerCallback(listener, store), *engine.exports.callbacks(experiment)],
                 failure_config=tune.FailureConfig(max_failures=MAX_FAILURES),
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
@@ -94,25 +99,36 @@ def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: 
     return {result.config["job"]["id"]: str(result.error) for result in results if result.error is not None}
 
 
-def _job(trial: Trial, store: Store, conditions: Conditions, plugins: list[str]) -> dict[str, Any]:
-    return {
-        "id": trial.id,
-        "facts": trial.facts,
-        "sweep": trial.sweep,
-        "label": trial.label,
-        "conditions": asdict(conditions),
-        "store": str(store.path.resolve()),
-        "plugins": plugins,
-    }
+def _tune_config(engine: Engine) -> Any:
+    from ray import tune
+
+    names: dict[str, Any] = {"trial_name_creator": _name, "trial_dirname_creator": _name}
+    return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **names)
 
 
-def _write_loss(trial: Trial, job: dict[str, Any], reason: str, store: Store) -> Row:
+def _job(trial: Trial, attempt: int) -> dict[str, Any]:
+    return {"id": trial.id, "facts": trial.facts, "sweep": trial.sweep, "label": trial.label, "attempt": attempt}
+
+
+def _site(engine: Engine) -> dict[str, Any]:
+    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()))
+    plugins = [str(Path(file).resolve()) for file in engine.plugins]
+    return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
+
+
+def _name(tune_trial: Any) -> str:
+    """How a trial is called in Tune's folders and in exports."""
+    job = tune_trial.config["job"]
+    label = re.sub(r"[^\w.=-]+", "-", job["label"] or job["facts"]["method"]["name"])
+    return f"{label}-seed{job['facts']['seed']}-{job['id'][:8]}"
+
+
+def _write_loss(trial: Trial, conditions: Conditions, reason: str, store: Store) -> Row:
     """The row of a trial that Tune gave up on."""
     last = (reason.strip().splitlines() or ["lost without a word"])[-1]
     outcome: Outcome = "out_of_memory" if "OutOfMemory" in reason else "error"
     ending = Ending(outcome, 0, without_paths(last)[:500], without_paths(reason)[-LOG_TAIL:])
-    attempt = Attempt.lost(trial, Conditions(**job["conditions"]), ending)
-    record = attempt.record()
+    record = Attempt.lost(trial, conditions, ending).record()
     store.write(record)
     return record.row
 

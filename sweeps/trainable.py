@@ -24,9 +24,15 @@ SLICE_SECONDS = 2.0
 
 
 class TrialTrainable(tune.Trainable):
-    """Config: {"job": {"id", "facts", "sweep", "label", "conditions", "store", "plugins"}}, all plain data."""
+    """Config: {"job": {"id", "facts", "sweep", "label", "attempt"}}, plain data that exports may show.
 
-    def setup(self, config: dict[str, Any]) -> None:
+    `site` is where all trials of a run find things: {"conditions", "store", "plugins"}.
+    """
+
+    def setup(self, config: dict[str, Any], site: dict[str, Any]) -> None:  # type: ignore[override]  # Tune passes it on
+        self.site = site
+        for file in site["plugins"]:
+            load_once(file)
         self._begin(config)
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
@@ -40,7 +46,7 @@ class TrialTrainable(tune.Trainable):
         if self.attempt.ending is None:
             return self._report(done=False)
         record = self.attempt.record()
-        Store(Path(self.job["store"])).write(record)
+        Store(Path(self.site["store"])).write(record)
         self.attempt.forget_checkpoint()
         return self._report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
 
@@ -58,18 +64,18 @@ class TrialTrainable(tune.Trainable):
 
     def _begin(self, config: dict[str, Any]) -> None:
         self.job = config["job"]
-        for file in self.job["plugins"]:
-            load_once(file)
         trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
         self.stored = self._stored_row()
-        self.attempt = Attempt(trial, Conditions(**self.job["conditions"]))
+        self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | {"attempt": self.job["attempt"]})))
 
     def _stored_row(self) -> Row | None:
-        return stored_row(Store(Path(self.job["store"])), self.job["id"], self.job["conditions"]["attempt"])
+        return stored_row(Store(Path(self.site["store"])), self.job["id"], self.job["attempt"])
 
     def _report(self, done: bool) -> dict[str, Any]:
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
-        return {"trial": self.attempt.trial.id, "trained_steps": self.attempt.step, "done": done}
+        step = self.attempt.step
+        about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
+        return about | {"metrics": self.attempt.metrics()}
 
 
 @cache

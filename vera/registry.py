@@ -70,6 +70,11 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         return sorted({*self._entries, *(point.name for point in entry_points(group=self.group))})
 
+    def foreign(self) -> list[str]:
+        """What plug-ins have registered so far; loads nothing."""
+        home = self._home or ""
+        return sorted(name for name, factory in self._known.items() if not f"{factory.__module__}.".startswith(f"{home}."))
+
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._entries))
 

@@ -16,13 +16,28 @@ from torch import Tensor
 from vera.build import build_dataset, build_trainer
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
-from vera.evaluation import LikelihoodEvaluation, best_of_batches, density_image, exact_samples, grid_log_likelihood
-from vera.generator import evaluating
+from vera.entropy import ImportanceEntropy
+from vera.evaluation import (
+    LikelihoodEvaluation,
+    best_of_batches,
+    density_image,
+    energy_distance,
+    exact_samples,
+    grid_log_likelihood,
+    posterior_ess,
+    prior_ess,
+)
+from vera.generator import Generator, evaluating
+from vera.methods.contract import Method
 from vera.models.contract import Density
 from vera.randomness import seed_for, seeded
 from vera.registry import Registry, methods, tasks
 from vera.spec import TrialSpec
 from vera.trainer import Trainer
+
+PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100
+"""Points and images that a trial keeps to look at."""
+ESS_POINTS = 256
 
 
 @dataclass(frozen=True)
@@ -49,9 +64,11 @@ class Task(ABC):
 
 @tasks.register("density")
 class DensityTask(Task):
-    """An energy model of a density: judged by its likelihood where it has one, on a grid where it has two dimensions."""
+    """An energy model of a density: judged by its likelihood where it has one, on a grid where it has two dimensions.
 
-    samples = 1_000
+    In the plane the truth is known: `ceiling` is what no model can exceed, and the samples that a method trains with are judged by
+    their likelihood under the true density and by their energy distance from data. That samples look right says nothing of f.
+    """
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
         trainer = build_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
@@ -61,15 +78,21 @@ class DensityTask(Task):
 
     def measure(self, trainer: Trainer) -> Measurement:
         with seeded(seed_for(trainer.seed, "measurement")), torch.no_grad():
-            return Measurement(self._metrics(trainer), self._arrays(trainer))
+            arrays = self._arrays(trainer)
+            metrics = self._likelihood(trainer) | self._entropy(trainer.method)
+            if isinstance(trainer.data, Toy):
+                metrics |= self._against_truth(trainer.data, trainer.seed, arrays.get("training_samples"))
+            return Measurement(metrics, arrays)
 
-    def _metrics(self, trainer: Trainer) -> dict[str, float]:
+    def _likelihood(self, trainer: Trainer) -> dict[str, float]:
         energy, data = trainer.method.energy, trainer.data
-        if isinstance(energy, Density):
-            return {"best_of_ten_batches": best_of_batches(energy, data, trainer.seed)} if isinstance(data, Toy) else {}
-        return self._grid_metrics(energy, data, trainer.seed) if data.data_dim == 2 else {}
+        if not isinstance(energy, Density):
+            return self._on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
+        evaluations = torch.tensor([row["test_log_likelihood"] for row in trainer.evaluations], dtype=torch.float64)
+        best = {"best_test_log_likelihood": float(evaluations.amax())} if len(evaluations) > 1 else {}
+        return best | ({"best_of_ten_batches": best_of_batches(energy, data, trainer.seed)} if isinstance(data, Toy) else {})
 
-    def _grid_metrics(self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int) -> dict[str, float]:
+    def _on_grid(self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int) -> dict[str, float]:
         """The likelihood of an unnormalised model in the plane by quadrature, and how much of its mass the grid may miss."""
         estimate, normaliser = grid_log_likelihood(energy, data.test_points(seed))
         return {
@@ -79,15 +102,33 @@ class DensityTask(Task):
             "grid_rim_share": normaliser.rim_share,
         }
 
+    def _entropy(self, method: Method) -> dict[str, float]:
+        """Effective sample sizes of the trained proposal N(z0, diag η²), and of N(0, I) in its place (Sec. 5.2)."""
+        entropy, generator = getattr(method, "entropy", None), getattr(method, "generator", None)
+        if not isinstance(entropy, ImportanceEntropy) or not isinstance(generator, Generator):
+            return {}
+        if not getattr(method, "entropy_weight", 0.0):  # then η was never trained
+            return {}
+        own, prior = posterior_ess(entropy, generator, ESS_POINTS), prior_ess(generator, ESS_POINTS, entropy.k)
+        return {"posterior_ess": float(own.mean()), "prior_ess": float(prior.mean())}
+
+    def _against_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
+        metrics = {"ceiling": float(data.log_density(data.test_points(seed)).double().mean())}
+        if samples is not None:
+            metrics["sample_log_density"] = float(data.log_density(samples).double().mean())
+            metrics["sample_energy_distance"] = energy_distance(samples, data.test_points(seed, len(samples)))
+        return metrics
+
     def _arrays(self, trainer: Trainer) -> dict[str, Tensor]:
-        method = trainer.method
+        method, n = trainer.method, PLANE_SAMPLES if trainer.data.data_dim == 2 else IMAGE_SAMPLES
         arrays: dict[str, Tensor] = {}
         if trainer.data.data_dim == 2:
+            arrays["data_samples"] = trainer.data.test_points(trainer.seed, n)
             arrays["density_image"] = density_image(method.energy).float()
         if isinstance(method.energy, Density):
-            arrays["exact_samples"] = exact_samples(method.energy, self.samples)
+            arrays["exact_samples"] = exact_samples(method.energy, n)
         with evaluating(method.energy):
-            drawn = method.training_samples(self.samples)
+            drawn = method.training_samples(n)
         if drawn is not None:
             arrays["training_samples"] = drawn
         return {name: array.detach().cpu() for name, array in arrays.items()}
@@ -99,3 +140,5 @@ def build_task(spec: TrialSpec) -> Task:
 
 def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
     return build_dataset(spec.dataset, data_dir).fingerprint
+
+

@@ -10,7 +10,7 @@ from vera.evaluation.ess import (
 )
 from vera.evaluation.grid import Grid, Normaliser, density_image, grid_log_likelihood, grid_log_normaliser
 from vera.evaluation.likelihood import Estimate, LikelihoodEvaluation, best_of_batches, log_likelihood
-from vera.evaluation.samples import exact_samples, training_samples
+from vera.evaluation.samples import energy_distance, exact_samples, training_samples
 from vera.evaluation.score import ScoreError, score_error, tune_estimator
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "best_of_batches",
     "density_image",
     "effective_sample_size",
+    "energy_distance",
     "exact_samples",
     "gaussian_ess",
     "grid_log_likelihood",

@@ -1,4 +1,4 @@
-"""Samples to look at: exact ones of a normalised model, and the approximate ones that a method trains with (Figure 2)."""
+"""Samples to look at and to judge: exact ones of a normalised model, and those that a method trains with (Figure 2)."""
 
 import torch
 from torch import Tensor, nn
@@ -25,3 +25,15 @@ def training_samples(method: Method, n: int) -> Tensor:
     if samples is None:
         raise IncompatibleModel(f"The method '{method.label()}' trains without samples.")
     return samples.detach()
+
+
+@torch.no_grad()
+def energy_distance(x: Tensor, y: Tensor) -> float:
+    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased: zero on average exactly if both samples have one distribution."""
+    x, y = x.double().cpu(), y.double().cpu()
+    return float(2 * torch.cdist(x, y).mean() - _mean_distance(x) - _mean_distance(y))
+
+
+def _mean_distance(x: Tensor) -> Tensor:
+    """Between different points of one sample."""
+    return torch.cdist(x, x).sum() / (len(x) * (len(x) - 1))

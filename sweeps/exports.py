@@ -1,0 +1,71 @@
+"""Exports on request: TensorBoard, MLflow and Weights & Biases, through Ray's own callbacks.
+
+None is required, and none is imported unless it was asked for. The store stays the truth; these are copies to look at. Keys come
+from the environment (WANDB_API_KEY, MLFLOW_TRACKING_TOKEN), never from a flag, so that none can end up in a row or a log.
+
+Trap: Ray's TensorBoard callback writes into Tune's own trial folders, so these must lie where the user wants the event files.
+"""
+
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sweeps.errors import EngineError
+
+PACKAGES = {"tensorboard": "tensorboardX", "mlflow": "mlflow", "wandb": "wandb"}
+
+
+@dataclass(frozen=True)
+class Exports:
+    """Where copies of the trials' histories go; None for nowhere."""
+
+    tensorboard: str | None = None
+    """A directory for TensorBoard's event files."""
+    mlflow: str | None = None
+    """A tracking URI: a server, or a local store such as sqlite:///runs.db."""
+    wandb: str | None = None
+    """A project; WANDB_MODE=offline keeps it on this machine."""
+
+    def check(self) -> None:
+        """Say what is missing before anything runs: a package, or a tracking store that answers."""
+        for name, package in PACKAGES.items():
+            if getattr(self, name) is not None and find_spec(package) is None:
+                raise EngineError(f"--{name} needs the package {package}, which is not installed: pip install 'vera[exports]'")
+        if self.mlflow is not None:
+            _ask_mlflow(self.mlflow)
+
+    def folder(self, otherwise: str) -> str:
+        """Where Tune keeps its trial folders."""
+        return otherwise if self.tensorboard is None else str(Path(self.tensorboard).resolve())
+
+    def callbacks(self, experiment: str) -> list[Any]:
+        """Ray's callbacks for what was asked."""
+        made: list[Any] = []
+        if self.tensorboard is not None:
+            from ray.tune.logger import TBXLoggerCallback
+
+            made.append(TBXLoggerCallback())
+        if self.mlflow is not None:
+            from ray.air.integrations.mlflow import MLflowLoggerCallback
+
+            made.append(MLflowLoggerCallback(tracking_uri=self.mlflow, experiment_name=experiment))
+        if self.wandb is not None:
+            from ray.air.integrations.wandb import WandbLoggerCallback
+
+            # Without a directory it would write into Ray's own temporary files.
+            folder = os.environ.get("WANDB_DIR") or os.getcwd()
+            made.append(WandbLoggerCallback(project=self.wandb, group=experiment, dir=folder))
+        return made
+
+
+def _ask_mlflow(uri: str) -> None:
+    """MLflow refuses a store when it is first used, which would be in the middle of a run."""
+    from mlflow.exceptions import MlflowException
+    from mlflow.tracking import MlflowClient
+
+    try:
+        MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
+    except (MlflowException, OSError) as error:
+        raise EngineError(f"--mlflow {uri} cannot be used: {str(error).splitlines()[0]}") from error
