@@ -11,6 +11,7 @@ import re
 import socket
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -99,6 +100,12 @@ class Attempt:
         if self.checkpoint is not None and self.trainer is not None and self.ending is None:
             self.trainer.save(self.checkpoint)
             self._saved = time.monotonic()
+
+    def save_result(self) -> None:
+        """For a record that could not be stored: whoever runs the trial next has only to measure, if the trial got so far."""
+        if self.checkpoint is not None and self.trainer is not None and self.trainer.result is not None:
+            with suppress(OSError):  # the disk that refused the record may refuse this too
+                self.trainer.save(self.checkpoint)
 
     def record(self) -> Record:
         assert self.ending is not None

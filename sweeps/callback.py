@@ -16,11 +16,14 @@ class ListenerCallback(tune.Callback):
 
     def __init__(self, listener: Listener, store: Store) -> None:
         self.listener, self.store = listener, store
+        self.store_error: str | None = None
+        """Why a worker could not write a row; then no other will."""
 
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         self.listener.started(trial.config["job"]["id"])
 
     def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any) -> None:
+        self.store_error = result.get("store_error") or self.store_error
         self.listener.advanced(result["trial"], result["trained_steps"])
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
@@ -29,16 +32,16 @@ class ListenerCallback(tune.Callback):
 
 
 class InterruptStopper(tune.Stopper):
-    """Stops every trial once someone asked to; each saves its checkpoint as it goes."""
+    """Stops every trial once someone asked to, or once rows cannot be written; each saves its checkpoint as it goes."""
 
-    def __init__(self, interrupt: Interrupt) -> None:
-        self.interrupt = interrupt
+    def __init__(self, interrupt: Interrupt, callback: ListenerCallback) -> None:
+        self.interrupt, self.callback = interrupt, callback
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         return False
 
     def stop_all(self) -> bool:
-        return self.interrupt.asked
+        return self.interrupt.asked or self.callback.store_error is not None
 
     def __deepcopy__(self, memo: Any) -> "InterruptStopper":
         return self

@@ -15,12 +15,14 @@ from typing import Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending, without_paths
 from sweeps.cluster import check_resources, connected
+from sweeps.errors import StoreError
 from sweeps.exports import Exports
 from sweeps.restarts import forget_checkpoint
 from sweeps.row import Outcome, Row
 from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.interrupts import deferred_interrupt
+from vera.registry import datasets
 
 MAX_FAILURES = 3
 """How often a trial may lose its worker before it ends as an error."""
@@ -56,6 +58,7 @@ def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None =
     listener = listener or Listener()
     store = Store(engine.store)
     engine.exports.check()
+    check_data(trials, engine.conditions.data_dir)
     attempts = {row.trial_id: row.attempt for row in store.rows()}
     jobs = [_job(trial, attempts.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
@@ -70,6 +73,14 @@ def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None =
         forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
 
 
+def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
+    """Raise `DataMissing` now, once, where a worker would for each trial."""
+    for name in sorted({trial.spec.dataset["name"] for trial in trials}):
+        locate = getattr(datasets.get(name), "locate", None)
+        if locate is not None:
+            locate(data_dir)
+
+
 def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> dict[str, str]:
     """Let Tune run the jobs; errors by trial id."""
     from ray import tune
@@ -79,6 +90,7 @@ def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: 
 
     wanted = {"cpu": engine.conditions.cpus} | ({"gpu": engine.conditions.gpus} if engine.conditions.gpus else {})
     experiment = jobs[0]["sweep"] or "trials"
+    callback = ListenerCallback(listener, store)
     with deferred_interrupt() as interrupt:
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=_site(engine)), wanted),
@@ -88,14 +100,16 @@ def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: 
                 name=f"{experiment}-{datetime.now(UTC):%Y%m%d-%H%M%S}",
                 storage_path=engine.exports.folder(folder),
                 verbose=1 if engine.verbose else 0,
-                stop=InterruptStopper(interrupt),
-                callbacks=[ListenerCallback(listener, store), *engine.exports.callbacks(experiment)],
+                stop=InterruptStopper(interrupt, callback),
+                callbacks=[callback, *engine.exports.callbacks(experiment)],
                 failure_config=tune.FailureConfig(max_failures=MAX_FAILURES),
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
         )
         results: Any = tuner.fit()
         interrupt.check()
+    if callback.store_error is not None:
+        raise StoreError(f"{callback.store_error} The run was stopped, its trials can go on: mend that, then the same command.")
     return {result.config["job"]["id"]: str(result.error) for result in results if result.error is not None}
 
 

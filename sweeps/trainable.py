@@ -14,6 +14,7 @@ from typing import Any
 from ray import tune
 
 from sweeps.attempt import Attempt, Conditions
+from sweeps.errors import StoreError
 from sweeps.row import Row
 from sweeps.store import Store
 from sweeps.trial import Trial
@@ -46,7 +47,11 @@ class TrialTrainable(tune.Trainable):
         if self.attempt.ending is None:
             return self._report(done=False)
         record = self.attempt.record()
-        Store(Path(self.site["store"])).write(record)
+        try:
+            Store(Path(self.site["store"])).write(record)
+        except StoreError as error:  # no use in training it again: the driver must hear of it
+            self.attempt.save_result()
+            return self._report(done=True) | {"store_error": str(error)}
         self.attempt.forget_checkpoint()
         return self._report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
 

@@ -134,3 +134,23 @@ def test_a_count_is_at_least_one(flag, capsys):
     with pytest.raises(SystemExit):
         main(["run", "toy-demo", flag, "0"])
     assert "at least 1" in capsys.readouterr().err
+
+
+def test_missing_data_are_named_once_before_anything_runs(tmp_path, capsys):
+    from sweeps.sweep import sweep, sweeps
+    from sweeps.trial import Trial
+    from vera.spec import TrialSpec
+
+    @sweep("needs-files", "trials on data that are not there", seeds=(0, 1))
+    def needs_files(profile, seeds):
+        for seed in seeds:
+            yield Trial(TrialSpec({"name": "mnist-logit"}, {"energy": {"name": "nice"}}, {"name": "ml"}, 1, seed=seed), profile)
+
+    try:
+        code = main(["run", "needs-files", "--results-dir", str(tmp_path / "results"), "--data-dir", str(tmp_path)])
+    finally:
+        del sweeps._known["needs-files"]
+    assert code == 2
+    error = capsys.readouterr().err
+    assert error.count("vera data fetch mnist") == 1
+    assert not list(tmp_path.rglob("*.parquet"))

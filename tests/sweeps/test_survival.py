@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -150,30 +150,47 @@ def test_two_drivers_on_one_store_leave_one_row_a_trial(tmp_path):
 
 GPUS = """
 import sys
-import tempfile
 from bench.cli import main
 from sweeps.cluster import connected
 
-with connected(cpus=8, gpus=2):
+with connected(cpus=16, gpus=4):
     sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_trials_share_logical_gpus_and_each_sees_its_own(tmp_path):
+def test_sixteen_trials_share_four_logical_gpus_and_each_sees_its_own(tmp_path):
+    """Every trial waits at its first step until all sixteen are there, so the sweep ends only if they run at once."""
     log = tmp_path / "log"
-    command = ["run", "shared", "--seeds", "6", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
+    command = ["run", "meeting", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
     done = subprocess.run(
         [sys.executable, "-c", GPUS, *map(str, command)],
-        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=3 * PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     rows = Store(tmp_path / "trials").rows()
-    assert {(row.outcome, row.gpus, row.device) for row in rows} == {("ok", 0.25, "cpu")}
-    devices = {seed: {devices for _, _, s, devices in read_log(log) if s == seed} for seed in range(6)}
-    assert all(len(seen) == 1 for seen in devices.values())
-    assert {name for seen in devices.values() for name in seen} == {"0", "1"}
-    order = [seed for _, _, seed, _ in read_log(log)]
-    assert max(len(set(order[i : i + 40])) for i in range(len(order))) > 2
+    assert [(row.outcome, row.gpus, row.device) for row in rows] == [("ok", 0.25, "cpu")] * 16
+    seen = {(seed, devices) for _, _, seed, devices in read_log(log)}
+    assert sorted(seed for seed, _ in seen) == list(range(16)), "a trial's device does not change"
+    assert Counter(devices for _, devices in seen) == {"0": 4, "1": 4, "2": 4, "3": 4}
+
+
+def test_a_store_that_becomes_unwritable_stops_the_run_and_costs_nothing(tmp_path):
+    log, away = tmp_path / "log", tmp_path / "away"
+    command = ("run", "patience", "--seeds", 2, "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 2)
+    driver = start(*command, TROUBLE_LOG=log)
+    wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
+    (tmp_path / "trials").rename(away)
+    (tmp_path / "trials").write_text("no directory any more")
+    code, _, err = finish(driver)
+    assert code == 2
+    assert "The run was stopped, its trials can go on: mend that, then the same command." in err
+    (tmp_path / "trials").unlink()
+    away.rename(tmp_path / "trials")
+    assert stored(tmp_path) == {}
+    steps_before = len(read_log(log))
+    assert vera(*command, TROUBLE_LOG=log)[0] == 0
+    assert [row.outcome for row in stored(tmp_path).values()] == ["ok", "ok"]
+    assert len(read_log(log)) - steps_before < 2 * STEPS, "what was trained is not trained again"
 
 
 NODES = """

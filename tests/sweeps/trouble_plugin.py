@@ -23,6 +23,7 @@ class Trouble(MaximumLikelihood):
 
     fault: Annotated[str, "none, raise, memory, cuda-memory, diverge, unlucky or path"] = "none"
     pause: Annotated[float, "seconds that a step takes longer"] = 0.0
+    meet: Annotated[int, "processes that must have come to their first step before any goes on"] = 1
 
     def setup(self):
         super().setup()
@@ -33,6 +34,8 @@ class Trouble(MaximumLikelihood):
         self.taken += 1
         time.sleep(self.pause)
         note(f"{os.getpid()} {self.taken} {self.pause} {os.environ.get('CUDA_VISIBLE_DEVICES')}")
+        if self.taken == 1:
+            wait_for_others(self.meet)
         if self.taken == FAULT_AT:
             fail(self.fault)
         metrics = super().step(x)
@@ -46,6 +49,15 @@ def note(line):
     if "TROUBLE_LOG" in os.environ:
         with open(os.environ["TROUBLE_LOG"], "a") as file:
             file.write(line + "\n")
+
+
+def wait_for_others(count, patience=300.0):
+    """Until so many processes have left a line in the log."""
+    until = time.monotonic() + patience
+    while count > 1 and len({line.split()[0] for line in Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()}) < count:
+        if time.monotonic() > until:
+            raise TimeoutError(f"fewer than {count} trials ran at once")
+        time.sleep(0.1)
 
 
 def fail(fault):
@@ -80,7 +92,7 @@ def patience(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
         yield trouble(seed, 250, label="patient", evaluate_every=100, pause=0.02 + seed / 1e6)  # the seed, for the log
 
 
-@sweep("shared", "trials that wait long enough to run side by side")
-def shared(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+@sweep("meeting", "trials that go on only once all of them run", seeds=tuple(range(16)))
+def meeting(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:
-        yield trouble(seed, 20, label="shared", pause=0.1 + seed / 1e6)
+        yield trouble(seed, 5, label="meeting", pause=seed / 1e6, meet=len(seeds))
