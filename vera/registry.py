@@ -95,7 +95,7 @@ def _same_definition(one: Any, other: Any) -> bool:
 methods: Registry[Any] = Registry("method", home="vera.methods")
 models: Registry[Any] = Registry("model", home="vera.models")
 datasets: Registry[Any] = Registry("data set", home="vera.data")
-estimators: Registry[Any] = Registry("estimator", home="vera.entropy")
+estimators: Registry[Any] = Registry("estimator", home="vera.studies")
 tasks: Registry[Any] = Registry("task", home="vera.tasks")
 
 

@@ -142,3 +142,4 @@ def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str
     return build_dataset(spec.dataset, data_dir).fingerprint
 
 
+import vera.studies  # noqa: E402, F401 (they register tasks of their own, which derive from Task)

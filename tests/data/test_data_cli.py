@@ -53,7 +53,7 @@ def test_list_shows_a_plugin_s_data_set(capsys, tmp_path, monkeypatch):
     plugin.write_text(PLUGIN)
     assert main(["data", "list", "--plugin", str(plugin)]) == 0
     out = capsys.readouterr().out
-    assert "crescents      needs no files  Moons under another name.\n" in out
+    assert "crescents       needs no files  Moons under another name.\n" in out
     assert "Not this line" not in out
 
 

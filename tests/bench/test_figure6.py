@@ -1,0 +1,80 @@
+"""Figure 6 and the effective sample sizes of Sec. 5.2: seeds are pooled, claims go both ways."""
+
+import numpy as np
+import pytest
+from bench_helpers import row_of, stored
+
+from bench.bias import importance
+from bench.cell import Cell
+from bench.figure6 import Curve, Figure6, near, offset_trial
+from bench.results import Results
+from sweeps.canonical import canonical_json
+from sweeps.row import Record
+from sweeps.store import Store
+
+
+def findings(results):
+    return {claim.key: claim.check(results) for claim in Figure6.claims}
+
+
+def offset_record(seed, ess, error=0.1, far=1.1):
+    arrays = {"offset": np.array([0.0, 2.5]), "ess": np.array(ess), "ess_se": np.full(2, error)}
+    return Record(row_of(offset_trial("laptop"), seed, far, metric="ess_far"), arrays=arrays)
+
+
+def test_figure_6_pools_its_seeds(tmp_path):
+    store = Store(tmp_path / "trials")
+    for seed, ess in enumerate(([20.0, 1.2], [20.0, 1.0])):
+        store.write(offset_record(seed, ess))
+    (axis,) = Figure6().render(Results(store, "laptop")).draw().get_axes()
+    lines = {line.get_label(): line for line in axis.get_lines()}
+    assert lines["measured"].get_xdata().tolist() == [0, 2.5]
+    assert lines["measured"].get_ydata().tolist() == pytest.approx([20, 1.1])
+    assert lines["k = 20: exact at m = 0"].get_ydata()[0] == 20
+    curve = Curve.of([store.arrays(row.trial_id) for row in store.rows()])
+    assert curve.standard_error.tolist() == pytest.approx([0.1 / 2**0.5] * 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"posterior_ess": 1.31, "prior_ess": 1.0, "matched_ess": 1.36}, ("supported", "supported", "supported")),
+        ({"posterior_ess": 9.0, "prior_ess": 2.0, "matched_ess": 1.36}, ("refuted", "refuted", "supported")),
+        ({"posterior_ess": 1.0, "prior_ess": 1.3, "matched_ess": 1.36}, ("refuted", "refuted", "refuted")),
+    ],
+)
+def test_claims_on_the_learned_proposal(tmp_path, values, expected):
+    rows = [
+        row_of(importance("laptop"), seed, metrics=canonical_json({k: v + 2e-3 * seed for k, v in values.items()}))
+        for seed in (0, 1)
+    ]
+    results = stored(tmp_path, rows)
+    found = findings(results)
+    assert tuple(found[key].judgement for key in ("learned-ess", "prior-ess", "learned-better")) == expected
+    assert "matches the posterior has 1.361 in 100 dimensions" in found["learned-ess"].evidence
+    assert found["far-ess"].judgement == "undetermined"
+    (note,) = Figure6().render(results).notes
+    assert f"{values['posterior_ess'] + 1e-3:.3f}" in note
+    assert "1.29 (MNIST) and 1.32 (CIFAR10)" in note
+
+
+@pytest.mark.parametrize(("far", "judgement"), [(1.13, "supported"), (1.6, "refuted")])
+def test_claim_on_far_proposals(tmp_path, far, judgement):
+    rows = [row_of(offset_trial("laptop"), seed, far + 1e-3 * seed, metric="ess_far") for seed in (0, 1)]
+    assert findings(stored(tmp_path, rows))["far-ess"].judgement == judgement
+
+
+@pytest.mark.parametrize(
+    ("values", "judgement"),
+    [
+        ((1.0, 1.02), "undetermined"),
+        ((1.0, 1.001), "supported"),
+        ((2.0, 2.001), "refuted"),
+        ((1.0,), "undetermined"),
+        ((), "undetermined"),
+    ],
+)
+def test_a_value_is_near_by_its_whole_interval(values, judgement):
+    finding = near("it", Cell(values, ("ok",) * len(values), reason="not run"), 1.0, tolerance=0.1)
+    assert finding.judgement == judgement
+    assert "it" in finding.evidence

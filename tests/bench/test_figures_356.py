@@ -1,0 +1,249 @@
+"""Figures 3, 5 and 6: what they declare runs, what they draw is what the rows say, and their claims go both ways."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from bench_helpers import row_of, stored
+
+from bench.artifact import artifacts
+from bench.bias import ALL, BUDGETS, hmc, importance, latent, trials
+from bench.figure3 import METRICS, NOISES, Figure3
+from bench.figure5 import GAP, Figure5, mosaic
+from bench.figure6 import Figure6
+from bench.reference import paper_value
+from bench.render.plotting import save
+from bench.results import Results
+from sweeps.attempt import run_trial
+from sweeps.canonical import canonical_json
+from sweeps.row import Record
+from sweeps.store import Store
+from sweeps.sweep import find_sweep
+
+FIGURES = (Figure3, Figure5, Figure6)
+BIAS = {"full": {2: 0.5, 500: 0.1}, "prior_only": {2: 2.1, 500: 1.3}}
+DEVIATION = {"full": {2: 1.7, 500: 1.8}, "prior_only": {2: 0.3, 500: 1.75}}
+
+
+def value_of(trial, metric):
+    """Made-up values in the order that the laptop profile really has; between the given burn-ins, their mean."""
+    method, scale = trial.spec.method, 6.0 if trial.spec.networks["generator"]["noise"] == "variance" else 1.0
+    if metric == "signed_bias":
+        return scale * {"latent": 0.04, "importance": 0.03, "hmc": 0.02}[method["name"]]
+    if metric == "rms_noise":
+        return scale * 0.09
+    table, level = {"rms_bias": (BIAS, 1.8), "absolute_bias": (BIAS, 1.1), "deviation": (DEVIATION, 2.0)}[metric]
+    if method["name"] != "hmc":
+        return scale * (level if method["name"] == "importance" else 0.0 if metric == "deviation" else 2.2)
+    ends = table[method["force"]]
+    return scale * ends.get(method["burn_in"], sum(ends.values()) / 2)
+
+
+def row(trial, seed=0):
+    """One per cent between two seeds."""
+    values = {name: value_of(trial, name) * (1 + 0.01 * seed) for name in (*METRICS, "rms_noise")}
+    return row_of(trial, seed, metrics=canonical_json(values))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    rows = [row(trial, seed) for trial in trials("laptop") for seed in (0, 1)]
+    return stored(tmp_path_factory.mktemp("laptop"), rows)
+
+
+def lines_of(axis):
+    return {line.get_label(): line for line in axis.get_lines() if not line.get_label().startswith("_")}
+
+
+def panels_of(drawing):
+    axes = drawing.draw().get_axes()
+    keys = [(metric, noise) for metric in METRICS for noise in NOISES]
+    assert len(axes) == len(keys)
+    return dict(zip(keys, axes, strict=True))
+
+
+def findings(figure, results):
+    return {claim.key: claim.check(results) for claim in figure.claims}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_is_registered_as_an_artifact_and_as_a_sweep(figure):
+    assert isinstance(artifacts.known[figure.name], figure)
+    sweep = find_sweep(figure.name)
+    counts = {profile: len(sweep.trials(profile)) / len(list(figure().trials(profile))) for profile in BUDGETS}
+    assert counts == {"smoke": 1, "laptop": 2, "paper": 3}
+
+
+def test_the_paper_profile_is_the_papers_protocol():
+    budget = BUDGETS["paper"]
+    assert (budget.dataset, budget.latent_dim, budget.steps, budget.batch_size) == ({"name": "mnist-pixels"}, 100, 500, 5_000)
+    assert budget.pairs >= 100
+    assert budget.repeats == 5_000
+    declared = [trial.spec for trial in Figure3().trials("paper")]
+    chains = {
+        (spec.method["force"], spec.method["burn_in"], spec.networks["generator"]["noise"])
+        for spec in declared
+        if spec.method["name"] == "hmc"
+    }
+    assert chains == {(f, b, n) for f in ("full", "prior_only") for b in (2, 5, 10, 20, 50, 100, 200, 500) for n in NOISES}
+    assert {spec.method["k"] for spec in declared if spec.method["name"] == "importance"} == {20}
+
+
+@pytest.mark.parametrize("profile", BUDGETS)
+def test_every_declared_trial_has_an_identity_of_its_own_and_figures_share_what_they_can(profile):
+    ids = [trial.id for trial in Figure3().trials(profile)]
+    assert len(set(ids)) == len(ids)
+    assert {trial.id for trial in Figure5().trials(profile)} < set(ids)
+    assert len({trial.id for trial in Figure6().trials(profile)} - set(ids)) == 1
+
+
+def test_smoke_trials_run_from_end_to_end_and_all_figures_are_drawn(tmp_path):
+    store = Store(tmp_path / "trials")
+    for figure in (Figure3(), Figure6()):
+        for trial in figure.trials("smoke"):
+            record = run_trial(trial)
+            assert (record.row.outcome, record.row.reason) == ("ok", "")
+            store.write(record)
+    results = Results.at(tmp_path, "smoke")
+    for figure in FIGURES:
+        drawing = figure().render(results)
+        assert "Smoke profile" in drawing.caption
+        save(drawing.draw(), tmp_path / f"{figure.name}.png")
+        assert (tmp_path / f"{figure.name}.png").stat().st_size > 5_000
+    assert Figure3().render(results).notes == ()
+    assert {finding.judgement for figure in FIGURES for finding in findings(figure, results).values()} == {"undetermined"}
+
+
+def test_figure_3_draws_every_chain_at_every_burn_in(results):
+    axes = panels_of(Figure3().render(results))
+    for metric, noise in axes:
+        lines = lines_of(axes[metric, noise])
+        for force in BIAS:
+            line = lines[f"HMC ({'full' if force == 'full' else 'prior-only'} force)"]
+            burn_ins = BUDGETS["laptop"].burn_ins[noise]
+            expected = [1.005 * value_of(hmc("laptop", force, b, noise), metric) for b in burn_ins]
+            assert line.get_xdata().tolist() == list(burn_ins)
+            assert line.get_ydata().tolist() == pytest.approx(expected)
+        level = 1.005 * value_of(importance("laptop", noise), metric)
+        assert list(lines["IS, k = 20"].get_ydata()) == pytest.approx([level, level])
+        assert ("z = z0" in lines) == (metric != "deviation")
+
+
+def test_figure_3_shows_the_papers_numbers_among_signed_means_and_the_noise_among_rms(results):
+    axes = panels_of(Figure3().render(results))
+    source = "Figure 3 / Sec 5.2 text"
+    stars = [paper_value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
+    for (metric, _), axis in axes.items():
+        lines = lines_of(axis)
+        assert ("paper, HMC" in lines) == ("paper, IS" in lines) == (metric == "signed_bias")
+        assert ("noise of HMC (full force)" in lines) == (metric == "rms_bias")
+    shown = lines_of(axes["signed_bias", "variance"])
+    assert list(shown["paper, HMC"].get_xdata()) == [2, 500]
+    assert list(shown["paper, HMC"].get_ydata()) == stars
+    assert shown["paper, IS"].get_ydata()[0] == paper_value(source, method="VERA (importance sampling)")
+    noise = lines_of(axes["rms_bias", "deviation"])["noise of HMC (full force)"]
+    assert noise.get_ydata().tolist() == pytest.approx([1.005 * 0.09] * len(ALL))
+
+
+def test_figure_3_shows_every_seed(results):
+    axis = panels_of(Figure3().render(results))["rms_bias", "variance"]
+    dots = np.concatenate([collection.get_offsets().data for collection in axis.collections])
+    trial = hmc("laptop", "full", 20, "variance")
+    for seed in (0, 1):
+        at = [20, value_of(trial, "rms_bias") * (1 + 0.01 * seed)]
+        assert np.isclose(dots, at).all(1).any()
+
+
+def test_figure_3_says_what_is_missing_and_draws_the_rest(tmp_path):
+    gone, lost = hmc("laptop", "full", 5), latent("laptop")
+    rows = [row(trial, seed) for trial in trials("laptop") for seed in (0, 1) if trial.spec not in (gone.spec, lost.spec)]
+    rows += [row(lost), row_of(lost, 1, outcome="diverged")]
+    drawing = Figure3().render(stored(tmp_path, rows))
+    assert drawing.notes == ("z = z0: 1 of 2 diverged, 0 failed.", "HMC (full force), burn-in 5: not run.")
+    axis = panels_of(drawing)["rms_bias", "deviation"]
+    assert lines_of(axis)["HMC (full force)"].get_xdata().tolist() == [b for b in ALL if b != 5]
+
+
+def test_figures_without_any_row_are_drawn_empty_and_say_so(tmp_path):
+    results = stored(tmp_path, [])
+    for figure in FIGURES:
+        drawing = figure().render(results)
+        assert "No trial of this has been run." in drawing.caption
+        assert drawing.draw() is not None
+        assert {finding.judgement for finding in findings(figure, results).values()} <= {"undetermined"}
+    assert "measured" not in lines_of(Figure6().render(results).draw().get_axes()[0])
+
+
+def test_claims_of_figure_3_follow_the_rows(results):
+    found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
+    assert found == {
+        "hmc-2-more-biased-full": "refuted",
+        "hmc-500-more-biased-full": "refuted",
+        "hmc-bias-falls-full": "supported",
+        "hmc-variance-grows-full": "supported",
+        "importance-noisier-full": "supported",
+        "hmc-2-more-biased-prior_only": "supported",
+        "hmc-500-more-biased-prior_only": "refuted",
+        "hmc-bias-falls-prior_only": "supported",
+        "hmc-variance-grows-prior_only": "supported",
+        "importance-noisier-prior_only": "supported",
+        "signed-order": "refuted",
+    }
+    assert all("n=2 and 2" in finding.evidence for finding in findings(Figure3, results).values())
+
+
+def test_claims_of_figure_3_turn_with_the_rows(tmp_path):
+    """The same trials with values turned upside down: every claim that was supported is refuted, and the other way round."""
+
+    def turned(trial, seed):
+        values = {name: 1 / max(value_of(trial, name), 1e-3) * (1 + 0.01 * seed) for name in METRICS}
+        signs = {"importance": 1.0, "hmc": -2.0 if trial.spec.method.get("burn_in") == 500 else 4.0, "latent": 1.0}
+        return row_of(trial, seed, metrics=canonical_json(values | {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed}))
+
+    results = stored(tmp_path, [turned(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
+    found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
+    assert {key for key, judgement in found.items() if judgement == "supported"} == {
+        "hmc-2-more-biased-full", "hmc-500-more-biased-full", "hmc-500-more-biased-prior_only", "signed-order",
+    }  # fmt: skip
+    assert "undetermined" not in found.values()
+
+
+def test_figure_5_is_a_grid_of_the_samples_of_the_first_seed(tmp_path):
+    images = np.arange(100 * 9, dtype=np.uint8).reshape(100, 3, 3)
+    store = Store(tmp_path / "trials")
+    trial = importance("laptop")
+    store.write(Record(row_of(trial, 0, outcome="diverged")))
+    store.write(Record(row(trial, 1), arrays={"images": images}))
+    store.write(Record(row(trial, 2), arrays={"images": images[::-1]}))
+    drawing = Figure5().render(Results(store, "laptop"))
+    assert "Seed 1." in drawing.caption
+    (image,) = drawing.draw().get_axes()[0].get_images()
+    sheet = image.get_array()
+    assert sheet.shape == (10 * (3 + GAP) - GAP, 10 * (3 + GAP) - GAP)
+    assert (sheet[:3, :3] == images[0]).all()
+    assert (sheet[:3, 3 + GAP : 6 + GAP] == images[1]).all()
+    assert (sheet[-3:, -3:] == images[99]).all()
+    assert (sheet[:, 3 : 3 + GAP] == 255).all()
+
+
+def test_a_short_grid_stays_white_at_its_end():
+    sheet = mosaic(np.zeros((11, 2, 2), np.uint8))
+    assert (sheet == 0).sum() == 11 * 4
+
+
+def test_declaring_and_rendering_load_neither_torch_nor_ray(tmp_path):
+    stored(tmp_path, [row(trial) for trial in trials("laptop")])
+    code = f"""
+import sys
+from bench import figure3, figure5, figure6
+from bench.artifact import artifacts
+from bench.results import Results
+results = Results.at({str(tmp_path)!r}, "laptop")
+for figure in artifacts.known.values():
+    figure.render(results).draw()
+    [claim.check(results) for claim in figure.claims]
+print(sorted(artifacts.known), [name for name in ("torch", "ray") if name in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "['figure3', 'figure5', 'figure6'] []", run.stderr
