@@ -69,6 +69,10 @@ class Artifact(ABC):
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """One trial for each thing that is trained, whatever its seed."""
 
+    def flop(self, trial: Trial) -> float | None:
+        """Floating-point operations of one trial, where they were counted; for a plan before anything was timed."""
+        return None
+
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
         """Reads the store only; a cell that has no trial says so."""
@@ -84,7 +88,7 @@ class Artifacts:
         """As a decorator: the artifact, and the sweep of its name."""
         made = kind()
         self.known[made.name] = made
-        sweep(made.name, made.title, made.seeds)(lambda profile, seeds: seeded(made.trials(profile), seeds))
+        sweep(made.name, made.title, made.seeds, made.flop)(lambda profile, seeds: seeded(made.trials(profile), seeds))
         return kind
 
 

@@ -5,10 +5,11 @@ never averaged away.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, stdev
+from statistics import NormalDist, fmean, stdev, variance
 from typing import Literal
 
 LEVEL = 0.95
@@ -41,7 +42,13 @@ class Cell:
 
     @property
     def failed(self) -> int:
+        """Ended in any other way without a value: an error, out of memory, out of time, stopped early."""
         return self.total - self.outcomes.count("ok") - self.diverged
+
+    @property
+    def unmeasured(self) -> int:
+        """Ended ok, but without this measurement."""
+        return self.outcomes.count("ok") - self.n
 
     @property
     def mean(self) -> float | None:
@@ -73,28 +80,42 @@ def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, 
     """Mean of a less mean of b and the half-width of its 95 % interval (Welch); None where a side has fewer than two values."""
     if len(a) < 2 or len(b) < 2:
         return None
-    u, v = stdev(a) ** 2 / len(a), stdev(b) ** 2 / len(b)
-    freedom = (u + v) ** 2 / (u**2 / (len(a) - 1) + v**2 / (len(b) - 1)) if u + v else len(a) + len(b) - 2
+    u, v = variance(a) / len(a), variance(b) / len(b)
+    share = u / (u + v) if u + v else 0.5
+    freedom = 1 / (share**2 / (len(a) - 1) + (1 - share) ** 2 / (len(b) - 1))
     return fmean(a) - fmean(b), t_quantile(freedom) * math.sqrt(u + v)
 
 
 @cache
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
-    """The two-sided quantile of Student's t: P(|T| <= q) = level."""
-    low, high = 0.0, 1e4
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _central(middle, freedom) < level else (low, middle)
-    return high
+    """The two-sided quantile of Student's t, P(|T| <= q) = level, by Newton's method.
+
+    The probability is concave in q and the normal quantile lies below, so the iterates rise to the solution without overshooting.
+    """
+    q = NormalDist().inv_cdf((1 + level) / 2)
+    for _ in range(100):
+        step = (level - _central(q, freedom)) / _density(q, freedom)
+        q += step
+        if abs(step) < 1e-12 * q:
+            break
+    return q
 
 
 def _central(t: float, freedom: float, panels: int = 2_000) -> float:
     """P(|T| <= t): with T = √f tan u the density becomes cos^(f-1) u, which Simpson's rule integrates well for any f >= 1."""
-    log_norm = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(math.pi)
     end = math.atan(t / math.sqrt(freedom))
     heights = [math.cos(end * i / panels) ** (freedom - 1) for i in range(panels + 1)]
     simpson = heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
-    return 2 * math.exp(log_norm) * simpson * end / panels / 3
+    return 2 * _norm(freedom) * simpson * end / panels / 3
+
+
+def _density(t: float, freedom: float) -> float:
+    """Of |T| at t."""
+    return 2 * _norm(freedom) * (1 + t * t / freedom) ** (-(freedom + 1) / 2) / math.sqrt(freedom)
+
+
+def _norm(freedom: float) -> float:
+    return math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
 
 
 def cell_of(outcomes: Iterable[tuple[str, float | None]], paper: float | None = None) -> Cell:
@@ -107,7 +128,5 @@ def cell_of(outcomes: Iterable[tuple[str, float | None]], paper: float | None = 
 def _why(pairs: Sequence[tuple[str, float | None]]) -> str:
     if not pairs:
         return "not run"
-    counts = {outcome: sum(o == outcome for o, _ in pairs) for outcome in dict.fromkeys(o for o, _ in pairs)}
-    if set(counts) == {"ok"}:
-        return "not measured"
-    return ", ".join(f"{outcome.replace('_', ' ')} {count} of {len(pairs)}" for outcome, count in counts.items())
+    counts = Counter("not measured" if outcome == "ok" else outcome.replace("_", " ") for outcome, _ in pairs)
+    return ", ".join(f"{ending} {count} of {len(pairs)}" for ending, count in sorted(counts.items()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from bench.cell import Cell, difference_interval
@@ -35,9 +36,9 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell) -> Finding:
             return Finding("undetermined", f"{name} has no value ({cell.reason})")
     interval = difference_interval(a.values, b.values)
     if interval is None:
-        return Finding("undetermined", f"{name_a} {a.mean:.4g} (n={a.n}), {name_b} {b.mean:.4g} (n={b.n}): too few for an interval")
+        return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: too few for an interval")
     difference, half_width = interval
-    evidence = f"{name_a} − {name_b} = {difference:.3g} ± {half_width:.2g} (n={a.n} and {b.n})"
+    evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if abs(difference) <= half_width:
         return Finding("undetermined", evidence)
     return Finding("supported" if difference > 0 else "refuted", evidence)
@@ -50,3 +51,16 @@ def all_of(findings: list[Finding]) -> Finding:
     if "refuted" in judgements:
         return Finding("refuted", evidence)
     return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)
+
+
+def _mean(name: str, cell: Cell) -> str:
+    return f"{name} {_digits(fmean(cell.values), 4)} (n={_count(cell)})"
+
+
+def _count(cell: Cell) -> str:
+    """How many values there are; of how many trials, where some were lost."""
+    return f"{cell.n}" if cell.n == cell.total else f"{cell.n} of {cell.total}"
+
+
+def _digits(value: float, significant: int) -> str:
+    return f"{value:.{significant}g}".replace("-", "−")

@@ -21,6 +21,8 @@ from sweeps.store import Store
 from sweeps.trial import PROTOCOL, Profile, Trial
 
 Source = Literal["local", "published"]
+TUNING_SEED = 100
+"""Seeds from here on are for choosing settings. What was chosen by a value is not judged by it: no table averages over them."""
 
 
 @dataclass
@@ -41,16 +43,26 @@ class Results:
     def rows(self) -> list[Row]:
         return [row for row in self.store.rows() if row.profile == self.profile and row.protocol == PROTOCOL]
 
+    def apart(self) -> "Results":
+        """The same rows, not read again, with notes of their own: one for each artifact."""
+        other = Results(self.store, self.profile, self.source)
+        other.rows, other._specs = self.rows, self._specs
+        return other
+
     def like(self, trial: Trial) -> list[Row]:
-        """The rows of this trial under every seed, in the order of seeds."""
+        """The rows of this trial under every seed, in the order of seeds; those of tuning seeds only for a trial that has one."""
         declared = trial.spec.to_dict()
         families: dict[str, list[Row]] = {}
         for row, spec in self._specs:
-            if row.method == trial.spec.method["name"] and _says(spec, {k: v for k, v in declared.items() if k != "seed"}):
+            same_use = (row.seed >= TUNING_SEED) == (trial.spec.seed >= TUNING_SEED)
+            if (
+                same_use
+                and row.method == trial.spec.method["name"]
+                and _says(spec, {k: v for k, v in declared.items() if k != "seed"})
+            ):
                 families.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
-        if len(families) > 1:
-            self._note(f"{trial.name}: {len(families)} variants of it are in the store; shown is the one that finished last.")
         latest = max(families.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
+        self._take_note(f"{trial.name} on {trial.spec.dataset['name']}", len(families), latest)
         return sorted(latest, key=lambda row: row.seed)
 
     def cell(self, trial: Trial, metric: str, paper: float | None = None) -> Cell:
@@ -63,9 +75,14 @@ class Results:
     def curves(self, row: Row) -> list[CurvePoint]:
         return self.store.curves(row.trial_id)
 
-    def _note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
+    def _take_note(self, name: str, variants: int, rows: list[Row]) -> None:
+        """Once each, however often the trial is asked for."""
+        restarted = sum(bool(json.loads(row.restarts)) for row in rows)
+        texts = {
+            f"{name}: {variants} variants of it are in the store; shown is the one that finished last.": variants > 1,
+            f"{name}: {restarted} of {len(rows)} trials began again after a divergence.": restarted > 0,
+        }
+        self.notes += [text for text, holds in texts.items() if holds and text not in self.notes]
 
     @cached_property
     def _specs(self) -> list[tuple[Row, dict[str, Any]]]:

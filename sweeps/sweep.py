@@ -11,6 +11,8 @@ from vera.settings import nearest
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
 """From a profile and seeds to trials."""
+Flop = Callable[[Trial], float | None]
+"""Floating-point operations of a whole trial, None where they are not known."""
 Seeds = tuple[int, ...] | Mapping[Profile, tuple[int, ...]]
 """The same for every profile, or of each its own."""
 
@@ -23,6 +25,7 @@ class Sweep:
     about: str
     seeds: Seeds
     enumerate: Enumerate
+    flop: Flop | None = None
 
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
         own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
@@ -32,11 +35,11 @@ class Sweep:
 sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo")
 
 
-def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2)) -> Callable[[Enumerate], Enumerate]:
+def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = None) -> Callable[[Enumerate], Enumerate]:
     """Register a function that enumerates trials."""
 
     def add(enumerate_trials: Enumerate) -> Enumerate:
-        made = Sweep(name, about, seeds, enumerate_trials)
+        made = Sweep(name, about, seeds, enumerate_trials, flop)
         sweeps.register(name)(lambda: made)
         return enumerate_trials
 

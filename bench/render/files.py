@@ -1,0 +1,58 @@
+"""Renderings as files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
+
+A file is written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A
+figure carries its profile at its foot, because a picture travels without its caption.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bench.artifact import Drawing, Sheet
+from bench.render.csvfile import csv_text
+from bench.render.latex import latex
+from bench.render.markdown import markdown
+from bench.render.plotting import save
+from sweeps.parts import explained
+
+WRITERS: dict[str, Callable[[Sheet], str]] = {"md": markdown, "tex": latex, "csv": csv_text}
+IMAGES = ("png", "pdf")
+
+
+def write(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
+    """Every format of the rendering; the paths that were written."""
+    return _write_sheet(rendering, Path(folder)) if isinstance(rendering, Sheet) else _write_drawing(rendering, Path(folder))
+
+
+def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
+    texts = {folder / "tables" / f"{sheet.name}.{ending}": writer(sheet) for ending, writer in WRITERS.items()}
+    for path, text in texts.items():
+        _replace(path, partial(_put, text))
+    return list(texts)
+
+
+def _write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
+    figure = drawing.draw()
+    # With the tight bounding box of plotting.save, what stands below the figure's edge is part of the picture.
+    figure.text(0.0, 0.0, f"{drawing.name}, {drawing.profile} profile", va="top", fontsize=6, color="0.4")
+    paths = [folder / "figures" / f"{drawing.name}.{ending}" for ending in IMAGES]
+    for path in paths:
+        _replace(path, partial(save, figure))
+    return paths
+
+
+def _put(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _replace(path: Path, make: Callable[[Path], None]) -> None:
+    """The temporary name keeps the ending, which tells the format."""
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    with explained("write", path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            make(temporary)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,96 @@
+"""A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all awkward characters."""
+
+from bench.artifact import Artifact, Column, Drawing, Sheet, artifacts
+from bench.claims import Claim, compare
+from bench.render.caption import caption_tail
+from bench.render.plotting import panels
+from sweeps.trial import Trial
+from vera.spec import TrialSpec
+
+STEPS = {"smoke": 1, "laptop": 10, "paper": 100}
+AWKWARD = r"A_b & 50% #1 {x} <y> | $z$ ~ ^ \ * [é] --σ"
+LINES = {
+    "ML": ({"name": "ml"}, -187.0),
+    "VERA λ=1": ({"name": "vera", "entropy_weight": 1.0}, None),
+    "VERA λ=0": ({"name": "vera", "entropy_weight": 0.0}, -190.5),
+    "PCD": ({"name": "pcd", "noise": 0.1}, -4207.0),
+    "MEG": ({"name": "meg"}, -1219.0),
+    AWKWARD: ({"name": "dsm"}, -4363.0),
+    "SSM": ({"name": "ssm"}, -2039.0),
+}
+
+
+def declared(profile):
+    """Label → trial."""
+    specs = {label: TrialSpec({"name": "digits"}, {}, method, STEPS[profile]) for label, (method, _) in LINES.items()}
+    return {label: Trial(spec, profile, label=label) for label, spec in specs.items()}
+
+
+def cell(results, label):
+    return results.cell(declared(results.profile)[label], "likelihood", LINES[label][1])
+
+
+def vera_beats_pcd(results):
+    return compare("VERA", cell(results, "VERA λ=1"), "PCD", cell(results, "PCD"))
+
+
+def ml_is_best(results):
+    return compare("ML", cell(results, "ML"), "VERA", cell(results, "VERA λ=1"))
+
+
+class Golden(Artifact):
+    def trials(self, profile):
+        return iter(declared(profile).values())
+
+    def caption(self, results):
+        return (
+            f"Made-up likelihoods in nats. {caption_tail([row for t in self.trials(results.profile) for row in results.like(t)])}"
+        )
+
+
+@artifacts.register
+class GoldenTable(Golden):
+    name = "golden-table"
+    title = "Table G: likelihood & more, 100 % made up"
+    claims = (
+        Claim("best", "maximum likelihood is the best", "Sec. 1", ml_is_best),
+        Claim("beats", "VERA beats PCD", "Sec. 2", vera_beats_pcd),
+    )
+
+    def render(self, results):
+        columns = (
+            Column("method", "method"),
+            Column("likelihood", "log-likelihood ↑", 1),
+            Column("rate", "rate", 3),
+            Column("mark", ""),
+        )
+        remarks = {"PCD": "†", "SSM": "−"}
+        lines = tuple(
+            {
+                "method": label,
+                "likelihood": cell(results, label),
+                "rate": 1 / 3 if label == "ML" else None,
+                "mark": remarks.get(label),
+            }
+            for label in LINES
+        )
+        notes = ("† PCD_σ with 100 % noise.",)
+        return Sheet(self.name, self.title, self.caption(results), columns, lines, results.profile, notes)
+
+
+@artifacts.register
+class GoldenFigure(Golden):
+    name = "golden-figure"
+    title = "Figure G: samples"
+
+    def render(self, results):
+        row = results.like(declared(results.profile)["ML"])[0]
+        samples, history = results.arrays(row)["samples"], results.curves(row)
+
+        def draw():
+            figure, axes = panels(1, 2, 2.0, 2.0)
+            axes[0, 0].scatter(*samples.T, s=4)
+            axes[0, 1].plot([point.step for point in history], [point.value for point in history])
+            return figure
+
+        return Drawing(self.name, self.title, self.caption(results), draw, results.profile)

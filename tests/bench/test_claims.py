@@ -1,0 +1,56 @@
+"""Claims are decided by intervals, and always say on what."""
+
+import pytest
+
+from bench.cell import Cell, cell_of
+from bench.claims import Finding, all_of, compare
+
+LOW, HIGH = Cell((1.0, 1.1, 1.2), ("ok",) * 3), Cell((2.0, 2.1, 2.2), ("ok",) * 3)
+WIDE = Cell((0.0, 3.0, 6.0), ("ok",) * 3)
+
+
+@pytest.mark.parametrize(("a", "b", "judgement"), [(HIGH, LOW, "supported"), (LOW, HIGH, "refuted"), (WIDE, LOW, "undetermined")])
+def test_a_comparison_is_decided_by_the_interval_of_the_difference(a, b, judgement):
+    assert compare("A", a, "B", b).judgement == judgement
+
+
+def test_equal_values_decide_nothing():
+    same = Cell((1.0, 1.0), ("ok", "ok"))
+    assert compare("A", same, "B", same).judgement == "undetermined"
+
+
+def test_the_evidence_is_the_difference_with_its_interval_and_counts():
+    assert compare("VERA-HMC", LOW, "B", HIGH).evidence == "VERA-HMC − B = −1 ± 0.23 (n=3 and 3)"
+
+
+def test_lost_trials_stand_in_the_evidence():
+    lossy = cell_of([("ok", 2.0), ("ok", 2.1), ("diverged", None)])
+    assert compare("A", lossy, "B", LOW).evidence.endswith("(n=2 of 3 and 3)")
+
+
+@pytest.mark.parametrize(("a", "b"), [(Cell((-9.5,), ("ok",)), LOW), (LOW, Cell((-9.5,), ("ok",)))])
+def test_a_single_value_decides_nothing_however_far_it_lies(a, b):
+    finding = compare("A", a, "B", b)
+    assert finding.judgement == "undetermined"
+    assert "−9.5 (n=1)" in finding.evidence
+    assert "1.1 (n=3)" in finding.evidence
+
+
+@pytest.mark.parametrize("sides", [("A", cell_of([]), "B", LOW), ("B", LOW, "A", cell_of([]))])
+def test_a_side_without_values_decides_nothing_and_says_why(sides):
+    assert compare(*sides) == Finding("undetermined", "A has no value (not run)")
+
+
+@pytest.mark.parametrize(
+    ("judgements", "together"),
+    [
+        (["supported", "supported"], "supported"),
+        (["supported", "undetermined"], "undetermined"),
+        (["undetermined", "refuted", "supported"], "refuted"),
+        ([], "undetermined"),
+    ],
+)
+def test_all_of_is_as_strong_as_its_weakest_part(judgements, together):
+    finding = all_of([Finding(judgement, f"reason {i}") for i, judgement in enumerate(judgements)])
+    assert finding.judgement == together
+    assert finding.evidence == "; ".join(f"reason {i}" for i in range(len(judgements)))

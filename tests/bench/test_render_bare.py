@@ -1,0 +1,63 @@
+"""Rendering needs neither torch nor ray: it works in a process where they cannot be imported."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from bench_helpers import GOLDEN, PLUGIN, ROOT
+
+REFUSED = ("torch", "torchvision", "ray", "pandas", "optuna")
+BARE = f"""
+import sys
+
+class Refusal:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {REFUSED}:
+            raise ImportError(f"{{name}} is not installed here")
+
+sys.meta_path.insert(0, Refusal())
+"""
+RENDER = """
+from bench.artifact import artifacts
+from bench.render.files import write
+from bench.render.terminal import print_sheet
+from bench.results import Results
+from vera.registry import load_plugin
+
+plugin, folder = sys.argv[1:]
+load_plugin(plugin)
+results = Results.at(folder, "laptop")
+for name in ("golden-table", "golden-figure"):
+    write(artifacts.known[name].render(results), folder)
+print_sheet(artifacts.known["golden-table"].render(results))
+"""
+COMMAND = """
+from bench.cli import main
+
+plugin, folder = sys.argv[1:]
+sys.exit(main(["render", "golden-table", "golden-figure", "--plugin", plugin, "--results-dir", folder]))
+"""
+
+
+def bare(script, *arguments):
+    command = [sys.executable, "-W", "error", "-c", BARE + script, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("script", [RENDER, COMMAND], ids=["library", "command line"])
+def test_tables_and_figures_are_made_without_torch_and_ray(script, tmp_path):
+    shutil.copytree(GOLDEN / "trials", tmp_path / "trials")
+    done = bare(script, PLUGIN, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "VERA λ=1" in done.stdout
+    for ending in ("md", "tex", "csv"):
+        made = tmp_path / "tables" / f"golden-table.{ending}"
+        assert made.read_bytes() == (GOLDEN / "laptop" / "tables" / made.name).read_bytes()
+    assert (tmp_path / "figures" / "golden-figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures" / "golden-figure.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", REFUSED[:3])
+def test_the_process_really_is_bare(name):
+    assert f"{name} is not installed here" in bare(f"import {name}").stderr

@@ -1,0 +1,101 @@
+"""LaTeX: every text is escaped, every line has its cells, and TeX takes it where TeX is installed."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from bench_helpers import GOLDEN, PROFILES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.artifact import Column, Sheet
+from bench.render import latex as module
+from bench.render.latex import escaped, latex
+from bench.results import Results
+
+COMPILERS = {
+    "pdflatex": ["-draftmode", "-interaction=nonstopmode", "-halt-on-error"],
+    "tectonic": ["--only-cached"],
+}
+DOCUMENT = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n%s\\end{document}\n"
+COMMAND = re.compile(r"\\(?:[A-Za-z]+|[{}$&#%_,`])")
+
+
+def table(*texts):
+    """One column, a line for each text."""
+    return Sheet("t", "Table [T]", "Caption.", (Column("a", "*a"),), tuple({"a": text} for text in texts), "laptop")
+
+
+def body(text):
+    """The lines between the rules."""
+    lines = [line.strip() for line in text.splitlines()]
+    return lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("a_b & 50% #1", r"a\_b \& 50\% \#1"),
+        ("{x} $y$ ~ ^", r"\{x\} \$y\$ \textasciitilde{} \textasciicircum{}"),
+        ("\\", r"\textbackslash{}"),
+        ("−1.5 ± 0.2", r"$-$1.5 $\pm$ 0.2"),
+        ("λ=1 Σ", r"$\lambda$=1 $\Sigma$"),
+        ("a < b | c > d", "a $<$ b $|$ c $>$ d"),
+        ("[1] *", "{[}1{]} {*}"),
+        ("--x ---y", "-{}-x -{}-{}-y"),
+        ("Müller–Ω", r"Müller\textendash{}$\Omega$"),
+        ("e\u0301", "é"),
+        ("two\nlines\tand  more", "two lines and more"),
+        ("☃", "{[}U+2603{]}"),
+        ("\x07", "{[}U+0007{]}"),
+    ],
+)
+def test_a_text_is_shown_as_itself(text, made):
+    assert escaped(text) == made
+
+
+@given(st.text())
+def test_nothing_in_a_text_is_a_command_of_its_author(text):
+    """What remains when our own commands are taken away has no special character but paired braces and dollars."""
+    rest = COMMAND.sub("", escaped(text))
+    assert not re.search(r"[\\&#%_]|\^(?!\d)", re.sub(r"\$[^$]*\$", "", rest))
+    assert rest.count("{") == rest.count("}")
+    assert rest.count("$") % 2 == 0
+    assert "\n" not in rest
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_line_of_the_table_has_its_cells(golden, profile):
+    made = latex(golden["golden-table"].render(Results.at(GOLDEN, profile)))
+    columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", made).group(1)
+    assert len(body(made)) == 7
+    for line in body(made):
+        assert line.endswith(r"\\")
+        assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1
+    for environment in ("table", "tabular"):
+        assert made.count(f"\\begin{{{environment}}}") == made.count(f"\\end{{{environment}}}") == 1
+    assert f"({profile} profile)" in made
+
+
+def test_a_line_that_begins_with_a_bracket_is_no_option_of_the_line_break():
+    assert [line[0] for line in body(latex(table("[x]", "*")))] == ["{", "{"]
+
+
+def compiled(compiler, folder, content):
+    (folder / "all.tex").write_text(DOCUMENT % content, encoding="utf-8")
+    command = [compiler, *COMPILERS[compiler], "all.tex"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+
+
+def test_tex_takes_it(golden, tmp_path):
+    compiler = next((name for name in COMPILERS if shutil.which(name)), None)
+    if compiler is None:
+        pytest.skip("neither pdflatex nor tectonic is installed")
+    if compiled(compiler, tmp_path, "nothing but words\n").returncode:
+        pytest.skip(f"{compiler} is installed without what a plain document with booktabs needs")
+    every_character = "".join([*module._MATHS, *module._TEXT])
+    sheets = [golden["golden-table"].render(Results.at(GOLDEN, profile)) for profile in PROFILES]
+    awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
+    done = compiled(compiler, tmp_path, "".join(map(latex, (*sheets, awkward))))
+    assert done.returncode == 0, done.stdout[-2000:]
