@@ -1,0 +1,95 @@
+"""`vera report`: one self-contained HTML page of all that a store holds. Reads Parquet only; loads neither torch nor ray."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from sweeps.errors import StoreError
+
+if TYPE_CHECKING:
+    from bench.results import Results, Source
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+LOCAL = "results/local"
+PUBLISHED = "results/published"
+FILE = "report.html"
+
+
+def add_report(verbs: Verbs) -> None:
+    text = "write one self-contained HTML page: scorecard, tables, figures, trials"
+    verb = verbs.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    verb.add_argument(
+        "--from", dest="source", choices=("local", "published"),
+        help="whose trials: your own or those that ship (default: yours if there are any)",
+    )  # fmt: skip
+    verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
+    verb.add_argument("--open", action="store_true", help="show the page in a browser")
+    verb.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+    )
+    verb.set_defaults(run=report)
+
+
+def report(arguments: argparse.Namespace) -> int:
+    import bench.paper  # noqa: F401 (registers the artifacts)
+    from bench.artifact import artifacts
+    from bench.report.page import page
+
+    folder, found = _found(Path(arguments.results_dir), arguments.source)
+    text = page(artifacts.known.values(), found, _warnings(found))
+    path = _write(folder / FILE, text)
+    counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
+    print(f"{path}  {found[0].source} trials: {counts}  {len(text.encode()) / 1e6:.1f} MB")
+    for problem in found[0].store.problems:
+        print(f"vera: {problem}", file=sys.stderr)
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+    return 0
+
+
+def _found(local: Path, source: "Source | None") -> "tuple[Path, list[Results]]":
+    """The folder that was asked for, or the first that has trials, and its results by profile."""
+    folders: dict[Source, Path] = {"local": local, "published": Path(PUBLISHED)}
+    asked = {name: folder for name, folder in folders.items() if source in (None, name)}
+    for name, folder in asked.items():
+        if found := _by_profile(folder, name):
+            return folder, found
+    places = " nor in ".join(str(folder) for folder in asked.values())
+    raise StoreError(f"There are no trials in {places}, so there is nothing to report. To begin: vera run toy-demo")
+
+
+def _by_profile(folder: Path, source: "Source") -> "list[Results]":
+    """Of each profile that has trials."""
+    from bench.report.page import PROFILES
+    from bench.results import Results
+    from sweeps.store import Store
+
+    if not (folder / "trials").is_dir():
+        return []
+    store = Store(folder / "trials", create=False)
+    return [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
+
+
+def _warnings(found: "list[Results]") -> list[str]:
+    """What the page leaves out."""
+    from bench.report.wording import count
+    from sweeps.trial import PROTOCOL
+
+    store = found[0].store
+    older = sum(row.protocol != PROTOCOL for row in store.rows())
+    left_out = (
+        f"{count(older, 'trial')} of another protocol than {PROTOCOL} {'is' if older == 1 else 'are'} not comparable and left out."
+    )
+    return [*([left_out] if older else []), *store.problems]
+
+
+def _write(path: Path, text: str) -> Path:
+    """Whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+    return path

@@ -1,0 +1,182 @@
+"""The page in a browser: links into it, sorting, filtering and folding by keyboard; no request goes out, no error comes up."""
+
+import os
+
+import pytest
+import report_browser
+from report_helpers import ARTIFACTS, fill, found_in
+
+from bench.report.page import page
+
+pytestmark = pytest.mark.skipif(
+    report_browser.executable() is None and not os.environ.get("VERA_NEEDS_BROWSER"),  # which CI sets
+    reason="needs a browser: install chromium (Debian: apt-get install chromium)",
+)
+SHOWN = (
+    "[...document.querySelectorAll('#laptop tbody[data-id]')].filter((b) => b.offsetHeight).map((b) => b.dataset.id.slice(0, 5))"
+)
+OPEN = "[...document.querySelectorAll('#laptop .detail')].filter((row) => row.offsetHeight).map((row) => row.id.slice(7, 12))"
+COUNT = "document.querySelector('#laptop output').textContent"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    fill(folder)
+    path = folder / "report.html"
+    path.write_text(page(ARTIFACTS, found_in(folder)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    with report_browser.browsing(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def at(chromium, file):
+    """Opens the page with a fragment; in the end the page must have asked the network for nothing and complained of nothing."""
+
+    def opened(fragment=""):
+        chromium.open(file.as_uri() + fragment)
+        return chromium
+
+    yield opened
+    assert chromium.complaints == []
+    assert [url for url in chromium.requests if not url.startswith(("file:", "data:", "about:"))] == []
+    assert any(url.startswith("file:") for url in chromium.requests)
+
+
+def test_at_first_every_trial_is_listed_and_folded(at):
+    page = at()
+    assert page.run(SHOWN) == ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]
+    assert page.run(OPEN) == []
+    assert page.run(COUNT) == "5 trials"
+    assert page.run("location.hash") == ""
+
+
+@pytest.mark.parametrize(
+    ("fragment", "order"),
+    [
+        ("#sort=seconds", ["pcd0l", "ml1la", "pcd1l", "ml0la", "vera0"]),
+        ("#sort=-seconds", ["vera0", "ml0la", "pcd1l", "ml1la", "pcd0l"]),
+        ("#sort=test_log_likelihood", ["vera0", "ml1la", "ml0la", "pcd0l", "pcd1l"]),
+        ("#sort=-test_log_likelihood", ["ml0la", "ml1la", "vera0", "pcd0l", "pcd1l"]),
+        ("#sort=-label", ["vera0", "pcd0l", "pcd1l", "ml0la", "ml1la"]),
+        ("#sort=nothing", ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]),
+    ],
+)
+def test_a_link_sorts_and_what_is_missing_comes_last(at, fragment, order):
+    assert at(fragment).run(SHOWN) == order
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("PCD", ["pcd0l", "pcd1l"]),
+        ("pcd diverged", ["pcd0l"]),
+        ("outcome=ok seed=0", ["ml0la", "vera0"]),
+        ("test_log_likelihood=-1138.5", ["vera0"]),
+        ("steps=400", ["ml0la", "ml1la", "vera0"]),
+        ('label="vera λ=1"', ["vera0"]),
+        ("λ=1", ["vera0"]),
+        ("label=vera", []),
+    ],
+)
+def test_a_link_filters(at, words, left):
+    page = at()
+    page.run(f"location.hash = 'filter=' + encodeURIComponent({words!r})")
+    page.wait_for("document.querySelector('#filter-laptop').value")
+    assert page.run(SHOWN) == left
+    assert page.run(COUNT) == (f"{len(left)} of 5 trials")
+
+
+def test_a_link_opens_a_trial_and_brings_it_into_sight(at):
+    page = at("#filter=ok&open=vera0&sort=-seconds")
+    assert page.run(OPEN) == ["vera0"]
+    assert page.run("document.querySelector('tbody.open button').getAttribute('aria-expanded')") == "true"
+    assert page.run("scrollY") > 0
+    assert page.run("document.querySelector('tbody.open').getBoundingClientRect().top < innerHeight")
+
+
+def test_an_anchor_leaves_the_view_alone(at):
+    page = at("#filter=pcd")
+    page.run("document.querySelector('a[href=\"#laptop-table90\"]').click()")
+    page.wait_for("location.hash === '#laptop-table90'")
+    assert page.run(SHOWN) == ["pcd0l", "pcd1l"]
+
+
+def test_the_keyboard_sorts_both_ways(at):
+    page = at()
+    state = "document.querySelector('#laptop th[data-key=seconds]').getAttribute('aria-sort')"
+    page.run("document.querySelector('#laptop th[data-key=outcome] button').focus()")
+    for _ in range(4):  # steps, two metrics, seconds
+        page.press("Tab")
+    assert page.run("document.activeElement.textContent") == "seconds"
+    page.press("Enter", "\r")
+    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == ("ascending", "pcd0l", "#sort=seconds")
+    page.press("Enter", "\r")
+    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == ("descending", "vera0", "#sort=-seconds")
+    assert page.run("document.querySelectorAll('#laptop [aria-sort]').length") == 1
+
+
+def test_the_keyboard_unfolds_and_folds_a_trial(at):
+    page = at()
+    page.run("document.querySelector('#laptop tbody[data-id^=pcd0] button').focus()")
+    page.press("Enter", "\r")
+    assert page.run(OPEN) == ["pcd0l"]
+    assert page.run("document.activeElement.getAttribute('aria-expanded')") == "true"
+    assert page.run("location.hash").startswith("#open=pcd0laptop")
+    page.press("Enter", "\r")
+    assert page.run(OPEN) == []
+    assert page.run("document.activeElement.getAttribute('aria-expanded')") == "false"
+
+
+def test_typing_filters_every_list_and_the_address_follows(at):
+    page = at()
+    page.run("document.querySelector('#filter-laptop').focus()")
+    page.type("method=ml")
+    assert page.run(SHOWN) == ["ml0la", "ml1la"]
+    assert page.run("document.querySelector('#filter-smoke').value") == "method=ml"
+    fragment = page.run("location.hash")
+    assert at(fragment).run(SHOWN) == ["ml0la", "ml1la"]
+
+
+def test_the_page_follows_the_reader_s_colours(at):
+    page = at()
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        assert (max(page.run(ground)) < 128) is is_dark
+
+
+def test_print_shows_no_controls_and_is_light(at):
+    page = at()
+    page.ask("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert page.run("document.querySelector('.controls').offsetHeight") == 0
+    assert page.run("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert max(page.run("getComputedStyle(document.querySelector('.supported')).color.match(/\\d+/g).map(Number)")) < 128
+    assert page.run("getComputedStyle(document.querySelector('.banner')).position") == "static"
+    page.ask("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_without_a_script_nothing_is_hidden(at):
+    page = at()
+    page.ask("Emulation.setScriptExecutionDisabled", value=True)
+    page = at()
+    try:
+        assert page.run(OPEN) == ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]
+        assert page.run("document.querySelector('.controls').offsetHeight") == 0
+    finally:
+        page.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_the_policy_stops_a_script_that_slipped_in(tmp_path, chromium, file):
+    slipped = "<main><script>window.slipped = 1</script><img src='https://example.invalid/'>"
+    path = tmp_path / "report.html"
+    path.write_text(file.read_text(encoding="utf-8").replace("<main>", slipped), encoding="utf-8")
+    chromium.open(path.as_uri())
+    assert chromium.run("window.slipped === undefined")
+    assert any("Content Security Policy" in str(complaint) for complaint in chromium.complaints)
+    assert len(chromium.complaints) >= 2

@@ -1,0 +1,208 @@
+"""The page as a document: what it says of store and profiles, the scorecard, tables and figures, and that it needs nothing else."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+from report_helpers import ARTIFACTS, FakeTable, fill, found_in, parsed, record_of, trial_of
+
+from bench.claims import Claim
+from bench.report.page import page
+from bench.report.scorecard import coverage, judge
+from sweeps.errors import StoreError
+from sweeps.store import Store
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    fill(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text(folder):
+    return page(ARTIFACTS, found_in(folder), ["Something is left out."])
+
+
+@pytest.fixture(scope="module")
+def html(text):
+    return parsed(text)
+
+
+def lines(table):
+    return [[cell.text for cell in row.children] for row in table.one("tbody").children]
+
+
+def score(html, profile, of):
+    return lines(html.one("table", aria_label=f"{of} at the {profile} profile"))
+
+
+def test_the_header_says_which_trials_these_are(html):
+    facts = html.one("header").one("dl")
+    said = dict(zip([dt.text for dt in facts.all("dt")], [dd.text for dd in facts.all("dd")], strict=True))
+    assert said == {
+        "Store": "local: trained here",
+        "Trials": "6: ok (4), diverged (1), error (1)",
+        "Finished": "2026-02-03",
+        "Code": "c0ffeec0ff (5), c0ffeec0ff with uncommitted changes (1)",
+        "Processor": "An Old Processor",
+    }
+    assert [note.text for note in html.one("header").all(class_="note")] == ["Something is left out."]
+    assert html.one("title").text.endswith("local results (laptop, smoke profile)")
+
+
+def test_every_profile_has_a_section_and_a_banner_of_its_own(html):
+    sections = list(html.all("section"))
+    assert [section.attributes["id"] for section in sections] == ["laptop", "smoke"]
+    banners = [section.one(class_="banner").text for section in sections]
+    assert banners[0].startswith("laptop profile")
+    assert banners[1].startswith("smoke profile")
+    assert all("not comparable with the paper's" in banner for banner in banners)
+    assert "5 trials." in banners[0]
+    assert "1 trial." in banners[1]
+
+
+def test_the_contents_name_the_profile_that_is_missing(html):
+    said = [item.text for item in html.one("nav").all("li")]
+    assert said[0] == "paper profile: no trials"
+    assert said[1].startswith("laptop profile: 5 trials")
+    assert html.one("nav").one("p").text == "Only numbers of the paper profile are comparable with the paper's."
+
+
+def test_no_table_mixes_profiles_and_every_heading_names_its_own(html):
+    for section in html.all("section"):
+        profile = section.attributes["id"]
+        assert all(row.attributes["data-id"].find(profile) > 0 for row in section.all("tbody") if "data-id" in row.attributes)
+        assert {tag.text for tag in section.all(class_="tag")} == {f"{profile} profile"}
+        assert all(f"{profile} profile" in table.attributes["aria-label"] for table in section.all("table", class_="sheet"))
+
+
+def test_the_scorecard_counts_what_is_done(html):
+    laptop = score(html, "laptop", "Tables and figures")
+    assert laptop[0] == ["table90", FakeTable.title, "partial", "4 of 6 trials", "1 diverged, 1 failed"]
+    assert laptop[1][2:] == ["complete", "2 of 2 trials", ""]
+    assert laptop[2][2:] == ["no rows", "0 of 2 trials", ""]
+    assert score(html, "smoke", "Tables and figures")[0][2:] == ["partial", "1 of 3 trials", ""]
+
+
+def test_seeds_that_nobody_asked_for_do_not_make_up_for_missing_ones(tmp_path):
+    store = Store(tmp_path / "trials")
+    for seed in (0, 5, 6):
+        store.write(record_of(trial_of("ML", seed=seed), -1.0))
+    (results,) = found_in(tmp_path, "laptop")
+    found = coverage(ARTIFACTS[1], results)
+    assert (found.status, found.progress) == ("partial", "1 of 2 trials, and 2 of other seeds")
+
+
+def test_claims_come_with_judgement_and_evidence(html):
+    order, sky, pigs = score(html, "laptop", "Claims")
+    assert order[0] == "? undetermined"
+    assert "n=2" in order[4]
+    assert sky == ["✓ supported", "The sky is <blue>.", "table90", "Sec. 6", "seen & noted"]
+    assert pigs[0] == "✗ refuted"
+    assert "the laptop profile: 1 supported · 1 refuted · 1 undetermined" in html.one("section", id="laptop").text
+
+
+def test_a_claim_whose_rows_cannot_be_read_is_undetermined(folder):
+    def broken(results):
+        raise StoreError("The arrays are damaged.")
+
+    finding = judge(Claim("k", "text", "where", broken), found_in(folder, "laptop")[0])
+    assert (finding.judgement, finding.evidence) == ("undetermined", "The arrays are damaged.")
+
+
+def test_a_table_says_mean_interval_n_losses_paper_and_reason(html):
+    article = html.one("article", id="laptop-table90")
+    table = article.one("table")
+    assert [th.text for th in table.one("thead").all("th")] == [
+        "method", "test log-likelihood", "n", "diverged", "failed", "paper (its own setting)"
+    ]  # fmt: skip
+    assert lines(table) == [
+        ["ML", "−792.5 ± 15.9", "2", "", "", "−791"],
+        ["VERA λ=1", "−1138.5", "1", "", "", "−1138"],
+        ["PCD", "diverged 1 of 2, error 1 of 2", "0", "1 of 2", "1 of 2", ""],
+    ]
+    assert table.one(class_="reason").text == "diverged 1 of 2, error 1 of 2"
+    assert article.one(class_="caption").text == "Nats on <test> points."
+    assert "A note & more." in [note.text for note in article.all(class_="note")]
+    assert article.one(class_="missing").text.startswith("Partial: 4 of 6 trials done.")
+
+
+def test_only_at_the_paper_profile_a_value_is_judged_against_the_paper(tmp_path):
+    store = Store(tmp_path / "trials")
+    for seed, value in enumerate((-790.0, -792.0, -791.5)):
+        store.write(record_of(trial_of("ML", "paper", seed), value))
+    html = parsed(page(ARTIFACTS, found_in(tmp_path, "paper")))
+    table = html.one("article", id="paper-table90").one("table")
+    assert [th.text for th in table.one("thead").all("th")][3:] == ["paper", "difference", "verdict"]
+    assert lines(table)[0][3:] == ["−791", "−0.2", "agrees"]
+    assert "comparable with the paper's" in html.one(class_="banner").text
+
+
+def test_a_figure_is_a_picture_inside_the_page_with_its_text(html):
+    image = html.one("article", id="laptop-figure90").one("img")
+    head, data = image.attributes["src"].split(",")
+    assert head == "data:image/png;base64"
+    assert base64.b64decode(data).startswith(b"\x89PNG")
+    assert image.attributes["alt"] == "Figure 90: a line (laptop profile). It rises."
+    assert 100 < int(image.attributes["width"]) < 300
+
+
+def test_what_was_not_run_says_how_to_run_it(html):
+    article = html.one("article", id="laptop-figure91")
+    assert article.one("code").text == "vera run figure91 --profile laptop"
+    assert not list(article.all("img"))
+
+
+def test_an_artifact_that_cannot_be_read_says_why_and_spoils_nothing_else(folder):
+    class Damaged(FakeTable):
+        name = "table91"
+
+        def render(self, results):
+            raise StoreError("The arrays of trial x are damaged.")
+
+    html = parsed(page([Damaged(), ARTIFACTS[1]], found_in(folder, "laptop")))
+    assert "The arrays of trial x are damaged." in html.one("article", id="laptop-table91").text
+    assert html.one("article", id="laptop-figure90").one("img")
+
+
+def test_the_page_asks_for_nothing_outside_itself(text, html):
+    targets = [node.attributes[name] for node in html.all() for name in ("src", "href", "action") if name in node.attributes]
+    assert all(target.startswith(("#", "data:")) for target in targets)
+    assert not re.search(r"https?:|@import|url\(|//cdn", text)
+
+
+def test_the_policy_allows_this_style_and_this_script_alone(html):
+    policy = html.one("meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
+    for tag in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(html.one(tag).text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+def test_ids_are_unique_and_every_reference_leads_somewhere(html):
+    ids = [node.attributes["id"] for node in html.all() if "id" in node.attributes]
+    assert len(ids) == len(set(ids))
+    asked = [
+        node.attributes[name]
+        for node in html.all()
+        for name in ("aria-controls", "aria-labelledby", "for")
+        if name in node.attributes
+    ]
+    asked += [link.attributes["href"][1:] for link in html.all("a")]
+    assert set(asked) <= set(ids)
+
+
+def test_headers_have_a_scope_and_pictures_a_description(html):
+    assert all(th.attributes.get("scope") in ("col", "row") for th in html.all("th"))
+    assert all(image.attributes["alt"] for image in html.all("img"))
+    assert all(drawing.attributes["aria-label"] for drawing in html.all("svg"))
+    assert all(table.attributes["aria-label"] for table in html.all("table"))
+    assert all(button.text and button.attributes["type"] == "button" for button in html.all("button"))
+    assert html.attributes["lang"] == "en"
+
+
+def test_the_same_rows_give_the_same_bytes(folder, text):
+    assert page(ARTIFACTS, found_in(folder), ["Something is left out."]) == text
