@@ -1,0 +1,161 @@
+"""Figure 1: what it declares, what it draws of made-up rows, and a real trial of each kind."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from engine_helpers import ROOT
+from toys_helpers import judged, record_of, results_of
+
+from bench.artifact import artifacts
+from bench.figure1 import BUDGETS, LAMBDAS
+from bench.toys import LOOKS_RIGHT, SIGMAS
+from sweeps.attempt import run_trial
+from vera.data import Moons
+from vera.evaluation import energy_distance
+
+FIGURE = artifacts.known["figure1"]
+LABELS = [f"VERA λ={weight:g}" for weight in LAMBDAS] + [f"PCD σ={sigma:g}" for sigma in SIGMAS]
+AS_CLAIMED = dict(zip(LABELS, [-5.0, -4.0, -3.0, -90.0, -20.0, -9.0, -8.0, -7.0], strict=True))
+
+
+def arrays_of(number):
+    """A density and samples that no other trial has."""
+    image = np.full((100, 100), 1e-5, dtype=np.float32)
+    image[number, 2 * number] = 1.0
+    samples = np.full((1_000, 2), 0.1 * number)
+    return {"density_image": image, "training_samples": samples, "data_samples": np.full((1_000, 2), -1.5)}
+
+
+def records(likelihoods=None, seeds=(0, 1), distance=0.001, rim=0.0):
+    for number, trial in enumerate(FIGURE.trials("laptop")):
+        value = (AS_CLAIMED | (likelihoods or {}))[trial.label]
+        for seed in seeds:
+            metrics = {"grid_log_likelihood": value + 0.02 * seed, "grid_rim_share": rim}
+            samples = {"sample_energy_distance": distance, "sample_log_density": -2.5, "ceiling": -2.394}
+            yield record_of(trial, seed, arrays=arrays_of(number + 10 * seed), **metrics, **samples)
+
+
+def drawn(results):
+    """The figure's axes, (density or samples, column)."""
+    figure = FIGURE.render(results).draw()
+    return np.array(figure.axes).reshape(2, 1 + len(LABELS))
+
+
+@pytest.mark.parametrize("profile", BUDGETS)
+def test_every_trial_is_declared_once_and_is_one_column(tmp_path, profile):
+    trials = list(FIGURE.trials(profile))
+    assert [trial.label for trial in trials] == LABELS
+    assert len({trial.id for trial in trials}) == len(LABELS)
+    axes = drawn(results_of(tmp_path, [record_of(trial, step=7, outcome="diverged") for trial in trials[:1]], profile))
+    assert [axis.texts[0].get_text() for axis in axes[0, 1:]] == ["diverged\nat step 7"] + ["not run"] * 7
+
+
+def test_trials_are_the_papers():
+    for trial in FIGURE.trials("paper"):
+        facts = trial.facts
+        assert (facts["steps"], facts["batch_size"], facts["dataset"]["name"]) == (100_000, 200, "moons")
+        assert (facts["networks"]["energy"]["name"], facts["networks"]["energy"]["hidden"]) == ("mlp", [100, 100])
+        assert {value for name, value in facts["method"].items() if name.endswith("lr")} == {1e-3}
+    assert {trial.spec.steps for trial in FIGURE.trials("smoke")} == {20}
+
+
+def test_columns_show_the_density_and_the_samples_of_the_first_seed(tmp_path):
+    axes = drawn(results_of(tmp_path, records()))
+    for number, (above, below) in enumerate(axes[:, 1:].T):
+        (image,) = above.images
+        assert np.array_equal(image.get_array(), arrays_of(number)["density_image"])
+        assert (image.get_cmap().name, image.origin, tuple(image.get_extent())) == ("viridis", "upper", (-4, 4, -4, 4))
+        assert np.array_equal(below.collections[0].get_offsets(), arrays_of(number)["training_samples"])
+        assert above.get_title() == LABELS[number]
+        assert above.get_xlabel() == f"{AS_CLAIMED[LABELS[number]]:.2f} nats".replace("-", "−")
+        assert (below.get_xlim(), below.get_ylim()) == ((-4, 4), (-4, 4))
+
+
+def test_the_first_column_shows_data(tmp_path):
+    axes = drawn(results_of(tmp_path, records()))
+    assert np.array_equal(axes[1, 0].collections[0].get_offsets(), arrays_of(0)["data_samples"])
+    assert axes[1, 0].get_xlabel() == "ceiling −2.39 nats"
+    assert not axes[0, 0].axison
+
+
+def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
+    lost, *others = records()
+    trial = next(iter(FIGURE.trials("laptop")))
+    axes = drawn(results_of(tmp_path, [record_of(trial, outcome="diverged", step=2_246), *others]))
+    assert axes[0, 1].texts[0].get_text() == "diverged\nat step 2,246"
+    assert not axes[0, 1].images
+    assert not axes[1, 1].collections
+    assert lost.row.label == "VERA λ=0.01"
+
+
+def test_a_likelihood_is_a_bound_where_mass_lies_beyond_the_grid(tmp_path):
+    assert drawn(results_of(tmp_path, records(rim=0.0015)))[0, 1].get_xlabel() == "≤ −5.00 nats"
+
+
+def test_samples_outside_the_frame_are_counted(tmp_path):
+    (record,) = list(records(seeds=(0,)))[:1]
+    record.arrays["training_samples"][:3] = [[9.0, 0.0], [0.0, -5.0], [4.1, 4.1]]
+    assert drawn(results_of(tmp_path, [record]))[1, 1].get_xlabel() == "3 of 1,000 outside"
+
+
+@pytest.mark.parametrize(
+    ("key", "likelihoods", "judgement"),
+    [
+        ("density-improves", {}, "supported"),
+        ("density-improves", {"VERA λ=0.1": -2.0}, "refuted"),
+        ("pcd-samples-look-right", {}, "supported"),
+        ("pcd-samples-look-right", dict.fromkeys(LABELS[3:], -2.5), "refuted"),
+    ],
+)
+def test_claims_are_decided_by_the_rows(tmp_path, key, likelihoods, judgement):
+    finding = judged(FIGURE, key, results_of(tmp_path, records(likelihoods)))
+    assert finding.judgement == judgement, finding.evidence
+
+
+def test_samples_that_do_not_look_right_refute_that_they_do(tmp_path):
+    assert judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records(distance=0.02))).judgement == "refuted"
+
+
+def test_the_evidence_names_every_sigma_whose_samples_look_right(tmp_path):
+    finding = judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records()))
+    assert "samples of PCD σ=0.01: energy distance (right: at most 0.01) 0.0010, mean true log-density −2.50" in finding.evidence
+    assert "also of PCD σ=0.03 (−19.99), PCD σ=0.1 (−8.99), PCD σ=0.3 (−7.99), PCD σ=1 (−6.99)" in finding.evidence
+
+
+def test_samples_look_right_up_to_a_shift_by_the_deviation_of_the_noise():
+    shifted = Moons().test_points(0, 1_000) + torch.tensor([Moons.noise, 0.0])
+    assert energy_distance(shifted, Moons().test_points(1, 1_000)) == pytest.approx(LOOKS_RIGHT, rel=0.3)
+
+
+@pytest.mark.parametrize("claim", FIGURE.claims, ids=lambda claim: claim.key)
+def test_one_seed_decides_nothing(tmp_path, claim):
+    assert claim.check(results_of(tmp_path, records(seeds=(0,)))).judgement == "undetermined"
+
+
+def test_smoke_trials_run_and_are_drawn(tmp_path):
+    trials = [trial for trial in FIGURE.trials("smoke") if trial.label in ("VERA λ=1", "PCD σ=0.1")]
+    made = [run_trial(trial) for trial in trials]
+    axes = drawn(results_of(tmp_path, made, "smoke"))
+    for record in made:
+        above, below = axes[:, 1 + LABELS.index(record.row.label)]
+        assert above.images[0].get_array().sum() == pytest.approx(1.0, abs=1e-3)
+        assert below.collections[0].get_offsets().shape == (1_000, 2)
+        assert above.get_xlabel().endswith("nats")
+    assert len(axes[1, 0].collections[0].get_offsets()) == 1_000
+
+
+def test_drawing_needs_neither_torch_nor_ray(tmp_path):
+    results_of(tmp_path, records())
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.figure1\n"
+        "from bench.artifact import artifacts; from bench.render.plotting import save; from bench.results import Results\n"
+        "drawing = artifacts.known['figure1'].render(Results.at(sys.argv[1], 'laptop'))\n"
+        "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "16 trials on moons" in ran.stdout
+    assert (tmp_path / "figure1.png").stat().st_size > 10_000

@@ -1,0 +1,229 @@
+"""Table 10: what it declares, what it says of made-up rows, and real trials of every kind."""
+
+import subprocess
+import sys
+
+import pytest
+from engine_helpers import ROOT, plugged
+from toys_helpers import judged, record_of, results_of
+
+from bench.artifact import artifacts
+from bench.reference import paper_value
+from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, setting
+from bench.toys import SIGMAS
+from sweeps.attempt import run_trial
+from sweeps.sweep import find_sweep
+
+TABLE = artifacts.known["table10"]
+CEILINGS = {"moons": -2.394, "circles": -3.268, "rings": -2.623}
+AS_CLAIMED = {
+    "ML": -4.0, "VERA λ=0": -8.0, "VERA λ=0.01": -7.0, "VERA λ=0.1": -6.0, "VERA λ=1": -5.0,
+    "PCD σ=0.01": -30.0, "PCD σ=0.03": -20.0, "PCD σ=0.1": -9.0, "PCD σ=0.3": -10.0, "PCD σ=1": None,
+}  # fmt: skip
+"""Likelihoods in the order that the paper claims; None is a trial that diverged."""
+NEAR, FAR = 0.001, 0.5
+"""Energy distances of samples."""
+
+
+def record(trial, seed, value, distance=NEAR):
+    """Best of ten batches lies half a nat above the likelihood."""
+    if value is None:
+        return record_of(trial, seed, "diverged", step=914)
+    measured = {"test_log_likelihood": value, "best_of_ten_batches": value + 0.5, "ceiling": CEILINGS[trial.spec.dataset["name"]]}
+    return record_of(trial, seed, **measured, sample_energy_distance=distance, sample_log_density=-3.0)
+
+
+def records(changes=None, distances=None, seeds=(0, 1), leave_out=()):
+    """Every trial of the table: a value that is no list is that of seed 0, and those of later seeds lie .02 above each other."""
+    for trial in TABLE.trials("laptop"):
+        value = (AS_CLAIMED | (changes or {}))[trial.label]
+        values = value if isinstance(value, list) else [None if value is None else value + 0.02 * seed for seed in seeds]
+        for seed, own in enumerate([] if trial.label in leave_out else values):
+            yield record(trial, seed, own, (distances or {}).get(trial.label, NEAR))
+
+
+def lines_of(results, dataset="moons"):
+    return {line["method"]: line for line in TABLE.render(results).lines if line["dataset"] == dataset}
+
+
+@pytest.mark.parametrize("profile", BUDGETS)
+def test_every_trial_is_declared_once_and_is_one_line_of_the_table(tmp_path, profile):
+    trials = list(TABLE.trials(profile))
+    assert len({trial.id for trial in trials}) == len(trials) == 3 * (1 + len(LAMBDAS) + len(SIGMAS))
+    own = {(trial.spec.dataset["name"], trial.label): (-100.0 - index,) for index, trial in enumerate(trials)}
+    made = [record(trial, 0, *values) for trial, values in zip(trials, own.values(), strict=True)]
+    sheet = TABLE.render(results_of(tmp_path, made, profile))
+    shown = {(line["dataset"], line["method"]): line["test_log_likelihood"].values for line in sheet.lines}
+    assert {place: values for place, values in shown.items() if place[1] != BEST_PCD} == own
+    assert sheet.profile == profile
+
+
+def test_the_paper_profile_has_the_papers_settings():
+    for trial in TABLE.trials("paper"):
+        facts, method = trial.facts, trial.facts["method"]
+        assert (facts["steps"], facts["batch_size"], facts["networks"]["energy"]["components"]) == (100_000, 200, 100)
+        assert {value for name, value in method.items() if name.endswith("lr")} == {1e-3}
+        if method["name"] == "vera":
+            assert (method["gamma"], method["k"], facts["networks"]["generator"]["latent_dim"]) == (0.1, 20, 2)
+        if method["name"] == "pcd":
+            assert (method["sampler_steps"], method["step_size"], method["capacity"]) == (20, None, 10_000)
+    assert TABLE.seeds["paper"] == (0, 1, 2)
+
+
+def test_smoke_trials_take_seconds():
+    assert {trial.spec.steps for trial in TABLE.trials("smoke")} == {20}
+
+
+def test_it_is_a_sweep_of_its_name():
+    trials = find_sweep("table10").trials("laptop")
+    assert (len(trials), {trial.spec.seed for trial in trials}) == (60, {0, 1})
+
+
+def test_a_method_from_a_plug_in_has_a_line_on_every_data_set(tmp_path):
+    with plugged():
+        trials = [trial for trial in TABLE.trials("smoke") if trial.label == "trouble"]
+        assert [trial.spec.dataset["name"] for trial in trials] == list(DATASETS)
+        results = results_of(tmp_path, [record(trials[0], 0, -5.5)], "smoke")
+        assert lines_of(results)["trouble"]["test_log_likelihood"].values == (-5.5,)
+
+
+def test_lines_show_means_the_ceiling_and_the_papers_value_beside_its_own_protocol(tmp_path):
+    lines = lines_of(results_of(tmp_path, records()), "rings")
+    honest, flattered = (lines["VERA λ=0.1"][key] for key in ("test_log_likelihood", "best_of_ten_batches"))
+    assert (honest.mean, flattered.mean) == (pytest.approx(-5.99), pytest.approx(-5.49))
+    assert (honest.paper, flattered.paper) == (None, -3.24)
+    assert lines["VERA λ=0.1"]["ceiling"] == pytest.approx(CEILINGS["rings"])
+    assert lines["PCD σ=1"]["test_log_likelihood"].reason == "diverged 2 of 2"
+    assert [label for label, line in lines.items() if line["best_of_ten_batches"].paper is None] == [
+        f"PCD σ={sigma:g}" for sigma in SIGMAS
+    ]
+
+
+def test_the_best_sigma_has_the_highest_mean_and_the_papers_value(tmp_path):
+    line = lines_of(results_of(tmp_path, records()), "circles")[BEST_PCD]
+    assert line["test_log_likelihood"].values == pytest.approx((-9.0, -8.98))
+    assert line["best_of_ten_batches"].paper == paper_value("Table 10", dataset="circles", method="PCD")
+    assert line["remark"] == "σ=0.1"
+
+
+def test_a_sigma_that_lost_a_seed_is_best_only_where_all_did(tmp_path):
+    one = {"PCD σ=0.3": [-1.0, None]}
+    assert lines_of(results_of(tmp_path / "one", records(one)))[BEST_PCD]["remark"] == "σ=0.1"
+    all_of_them = {f"PCD σ={sigma:g}": [-5.0 - sigma, None] for sigma in SIGMAS}
+    assert lines_of(results_of(tmp_path / "all", records(all_of_them)))[BEST_PCD]["remark"] == "σ=0.01"
+
+
+def test_where_no_sigma_has_a_value_the_line_says_why(tmp_path):
+    lost = dict.fromkeys((f"PCD σ={sigma:g}" for sigma in SIGMAS), None)
+    line = lines_of(results_of(tmp_path / "lost", records(lost)))[BEST_PCD]
+    assert (line["test_log_likelihood"].reason, line["remark"]) == ("diverged 10 of 10", "")
+    empty = lines_of(results_of(tmp_path / "empty", []))[BEST_PCD]
+    assert (empty["test_log_likelihood"].reason, empty["ceiling"]) == ("not run", None)
+
+
+def test_values_above_the_ceiling_are_marked_from_the_numbers(tmp_path):
+    sheet = TABLE.render(results_of(tmp_path, records({"VERA λ=1": -2.5})))
+    marks = {(line["dataset"], line["method"]): line["remark"] for line in sheet.lines if "†" in line["remark"]}
+    ours = {(dataset, "VERA λ=1"): "† best of ten" for dataset in DATASETS}
+    assert marks == ours | {("moons", "ML"): "† paper", ("circles", "ML"): "† paper"}
+    (note,) = [note for note in sheet.notes if note.startswith("†")]
+    assert "ML on moons: the paper's −2.32 lies above the ceiling of −2.394." in note
+    assert "rings" not in note
+
+
+def test_nothing_is_marked_where_the_ceiling_is_higher(tmp_path, monkeypatch):
+    for dataset in DATASETS:
+        monkeypatch.setitem(CEILINGS, dataset, -1.0)
+    sheet = TABLE.render(results_of(tmp_path, records()))
+    assert not [text for text in (*(line["remark"] for line in sheet.lines), *sheet.notes) if "†" in text]
+
+
+def test_rounding_alone_puts_no_value_above_the_ceiling(tmp_path, monkeypatch):
+    monkeypatch.setitem(CEILINGS, "moons", -2.324)
+    results = results_of(tmp_path, records())
+    assert lines_of(results)["ML"]["remark"] == ""
+    assert judged(TABLE, "two-beyond-ceiling", results).judgement == "refuted"
+
+
+def test_the_caption_says_what_differs_from_the_paper(tmp_path):
+    caption = TABLE.render(results_of(tmp_path, records())).caption
+    assert "2,000 steps of 200 points, learning rate 0.005 (the paper: 100,000 steps, learning rate 0.001)" in caption
+    assert "60 trials" in caption
+    assert "(the paper" not in TABLE.render(results_of(tmp_path, [], "paper")).caption
+
+
+@pytest.mark.parametrize(
+    ("key", "changes", "judgement"),
+    [
+        ("vera-beats-pcd", {}, "supported"),
+        ("vera-beats-pcd", {"PCD σ=0.3": -4.5}, "refuted"),
+        ("vera-beats-pcd", {"PCD σ=0.3": [-5.1, -4.9]}, "undetermined"),
+        ("rises-with-weight", {}, "supported"),
+        ("rises-with-weight", {"VERA λ=0.01": -9.0}, "refuted"),
+        ("rises-with-weight", {"VERA λ=0.01": [-9.0, -7.0]}, "undetermined"),
+        ("entropy-helps", {"VERA λ=0.01": -9.0}, "supported"),
+        ("entropy-helps", {"VERA λ=0": -3.0}, "refuted"),
+        ("ml-is-best", {}, "supported"),
+        ("ml-is-best", {"PCD σ=0.3": -3.9}, "refuted"),
+        ("ml-is-best", {"ML": None}, "undetermined"),
+        ("pcd-samples-look-right", {}, "supported"),
+        ("pcd-samples-look-right", dict.fromkeys((f"PCD σ={sigma:g}" for sigma in SIGMAS), -4.5), "refuted"),
+        ("two-beyond-ceiling", {}, "supported"),
+    ],
+)
+def test_claims_are_decided_by_the_rows(tmp_path, key, changes, judgement):
+    finding = judged(TABLE, key, results_of(tmp_path, records(changes)))
+    assert finding.judgement == judgement, finding.evidence
+
+
+def test_samples_that_do_not_look_right_refute_that_they_do(tmp_path):
+    far = dict.fromkeys((f"PCD σ={sigma:g}" for sigma in SIGMAS), FAR)
+    finding = judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(distances=far)))
+    assert (finding.judgement, "(right: at most 0.01) 0.5000" in finding.evidence) == ("refuted", True)
+
+
+def test_the_sigma_of_the_samples_claim_is_the_one_with_the_nearest_samples(tmp_path):
+    distances = dict.fromkeys((f"PCD σ={sigma:g}" for sigma in SIGMAS), FAR) | {"PCD σ=0.03": NEAR}
+    finding = judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(distances=distances)))
+    assert finding.judgement == "supported"
+    assert "VERA λ=1 − PCD σ=0.03 = 15" in finding.evidence
+
+
+@pytest.mark.parametrize("key", ["vera-beats-pcd", "ml-is-best", "pcd-samples-look-right"])
+def test_a_best_of_lines_that_were_not_all_run_decides_nothing(tmp_path, key):
+    finding = judged(TABLE, key, results_of(tmp_path, records(leave_out=["PCD σ=0.03"])))
+    assert (finding.judgement, finding.evidence.count("not run: PCD σ=0.03")) == ("undetermined", 3)
+
+
+@pytest.mark.parametrize("claim", TABLE.claims, ids=lambda claim: claim.key)
+def test_without_rows_every_claim_is_undetermined(tmp_path, claim):
+    assert claim.check(results_of(tmp_path, [])).judgement == "undetermined"
+
+
+def test_the_evidence_says_where_the_papers_own_values_fall(tmp_path):
+    evidence = judged(TABLE, "rises-with-weight", results_of(tmp_path, records())).evidence
+    assert "falls from λ=0 to 0.01 (−3.58 to −3.64), λ=0.01 to 0.1 (−3.64 to −3.74)" in evidence
+    assert evidence.count("in the paper it falls") == 1
+
+
+def test_smoke_trials_run_and_fill_their_lines(tmp_path):
+    way = setting("smoke", "moons")
+    trials = [way.ml(), way.vera(1.0), way.pcd(0.1)]
+    lines = lines_of(results_of(tmp_path, map(run_trial, trials), "smoke"))
+    for label in [trial.label for trial in trials]:
+        assert lines[label]["test_log_likelihood"].n == lines[label]["best_of_ten_batches"].n == 1
+        assert lines[label]["test_log_likelihood"].mean < lines[label]["ceiling"]
+        assert lines[label]["ceiling"] == pytest.approx(CEILINGS["moons"], abs=0.01)
+    assert lines[BEST_PCD]["test_log_likelihood"] == lines["PCD σ=0.1"]["test_log_likelihood"]
+
+
+def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
+    results_of(tmp_path, records())
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.table10\n"
+        "from bench.artifact import artifacts; from bench.results import Results\n"
+        "table = artifacts.known['table10']; results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
+        "print(*(claim.check(results).judgement for claim in table.claims), *table.trials('paper'))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.count("supported"), ran.stderr) == (0, len(TABLE.claims), "")

@@ -1,0 +1,33 @@
+"""What the tests of the toys share: rows as the trials themselves would leave them, and a store of such rows."""
+
+from engine_helpers import make_row
+
+from bench.results import Results
+from sweeps.canonical import canonical_json
+from sweeps.row import Record
+from sweeps.store import Store
+from sweeps.trial import PROTOCOL, with_seed
+
+
+def record_of(trial, seed=0, outcome="ok", arrays=None, step=None, **metrics):
+    trial = with_seed(trial, seed)
+    spec = trial.spec
+    row = make_row(
+        trial.id, outcome=outcome, outcome_step=spec.steps if step is None else step, metrics=canonical_json(metrics),
+        profile=trial.profile, label=trial.label, dataset=spec.dataset["name"], energy=spec.networks["energy"]["name"],
+        method=spec.method["name"], seed=seed, steps=spec.steps, spec=canonical_json(trial.facts), protocol=PROTOCOL,
+        versions='{"torch":"2.13.0"}',
+    )  # fmt: skip
+    return Record(row, arrays=arrays or {})
+
+
+def results_of(folder, records, profile="laptop"):
+    store = Store(folder / "trials")
+    for record in records:
+        store.write(record)
+    return Results(store, profile)
+
+
+def judged(artifact, key, results):
+    (claim,) = [claim for claim in artifact.claims if claim.key == key]
+    return claim.check(results)
