@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import vera
-from bench import engine
+from bench import engine, rendering, reporting
 from vera.errors import VeraError
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -139,6 +139,8 @@ VERBS: tuple[Callable[[Verbs], None], ...] = (
     engine.add_show,
     engine.add_retry,
     engine.add_replay,
+    rendering.add_render,
+    reporting.add_report,
     add_data,
 )
 

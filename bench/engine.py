@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sweeps.trial import Trial
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+GPU_RATE = 5e12
+"""Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
 NOT_DONE = ("error", "out_of_memory", "timeout")
 
 
@@ -66,6 +68,7 @@ def add_replay(verbs: Verbs) -> None:
 def list_sweeps(arguments: argparse.Namespace) -> int:
     from sweeps.sweep import find_sweep, sweeps
 
+    _declare()
     held = _store(arguments).outcomes()
     for name in sweeps.names():
         sweep = find_sweep(name)
@@ -186,6 +189,7 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
 def _trials(arguments: argparse.Namespace) -> "list[Trial]":
     from sweeps.sweep import find_sweep, matching
 
+    _declare()
     seeds = None if arguments.seeds is None else range(arguments.seeds)
     trials = matching(find_sweep(arguments.sweep).trials(arguments.profile, seeds), arguments.only)
     if not trials:
@@ -193,11 +197,30 @@ def _trials(arguments: argparse.Namespace) -> "list[Trial]":
     return trials
 
 
+def _declare() -> None:
+    """Every table and figure is also a sweep of its name."""
+    import bench.paper  # noqa: F401 (registers them)
+
+
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
-    cost = plan.cost()
-    about = "" if cost is None or not plan.missing else f" · about {cost / 60:.1f} CPU-minutes"
+    about = _cost(arguments.sweep, plan) if plan.missing else ""
     total = len(plan.missing) + len(plan.cached)
     return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {len(plan.cached)} already done{about}"
+
+
+def _cost(sweep: str, plan: "Plan") -> str:
+    """From measured times where the store has any of such trials, else from counted operations at an assumed rate."""
+    from sweeps.sweep import find_sweep
+
+    seconds = plan.cost()
+    if seconds is not None:
+        return f" · about {seconds / 60:.1f} CPU-minutes"
+    flop = find_sweep(sweep).flop
+    counted = [flop(trial) for trial in plan.missing] if flop else [None]
+    known = [work for work in counted if work is not None]
+    if len(known) < len(counted):
+        return ""
+    return f" · about {sum(known) / GPU_RATE / 3600:.0f} GPU-hours at {GPU_RATE / 1e12:g} TFLOP/s"
 
 
 def _store(arguments: argparse.Namespace) -> "Store":

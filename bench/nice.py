@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from bench.reference import paper_value
+from bench.results import TUNING_SEED
 from sweeps.sweep import sweep
 from sweeps.trial import Profile, Trial, with_seed
 from vera.registry import methods
@@ -24,7 +25,6 @@ EPOCH = 468
 RATES = (3e-4, 3e-5, 3e-6)
 LAPTOP_RATES = (3e-4, 1e-4, 3e-5)
 SCORE_RATES = (3e-3, 1e-3, 3e-4)
-TUNING_SEEDS: Mapping[Profile, tuple[int, ...]] = {"smoke": (100,), "laptop": (100,), "paper": (0,)}
 ALONE, PAIR, TRIO = ("energy",), ("energy", "generator"), ("energy", "generator", "statistics")
 Grid = Mapping[str, Sequence[Any]]
 
@@ -79,6 +79,8 @@ class Line:
     laptop_grid: Grid
     reference: Mapping[str, str] | None = None
     """Where the paper's value stands; None where it has none."""
+    gflop: float | None = None
+    """Of one step at the `paper` profile, as `make bench-step` counts it."""
 
     def settings(self, profile: Profile) -> dict[str, Any]:
         return {**self.method} if profile == "paper" else {**self.method, **self.laptop}
@@ -96,53 +98,53 @@ VERA = {"lr": 3e-6, "generator_lr": 3e-4}
 LINES = (
     Line(
         "ML", {"name": "ml", "lr": 1e-4}, {"lr": 1e-3}, ALONE,
-        grid={}, laptop_grid=SIX_RATES, reference={"method": "ML"},
+        grid={}, laptop_grid=SIX_RATES, reference={"method": "ML"}, gflop=11.5,
     ),
     Line(
         "VERA λ=1", {"name": "vera", "entropy_weight": 1.0, **VERA}, {"lr": 1e-4, "generator_lr": 1e-3}, PAIR,
-        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA", "variant": "lambda=1.0"},
+        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA", "variant": "lambda=1.0"}, gflop=48.4,
     ),
     Line(
         "VERA λ=0", {"name": "vera", "entropy_weight": 0.0, **VERA}, {"lr": 1e-4, "generator_lr": 1e-3}, PAIR,
-        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA", "variant": "lambda=0.0"},
+        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA", "variant": "lambda=0.0"}, gflop=43.0,
     ),
     Line(
         "VERA-HMC λ=1, prior-only force", {"name": "vera-hmc", "force": "prior_only", **VERA},
         {"lr": 1e-4, "generator_lr": 1e-3}, PAIR,
-        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA-HMC"},
+        TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA-HMC"}, gflop=54.0,
     ),
     Line(
         "VERA-HMC λ=1, full force", {"name": "vera-hmc", "force": "full", **VERA}, {"lr": 1e-4, "generator_lr": 1e-3}, PAIR,
-        TWO_RATES, TWO_LAPTOP_RATES,
+        TWO_RATES, TWO_LAPTOP_RATES, gflop=54.0,
     ),
     Line(
         "MEG", {"name": "meg", **VERA}, {"lr": 1e-4, "generator_lr": 1e-3}, TRIO,
-        TWO_RATES, TWO_LAPTOP_RATES, {"method": "MEG"},
+        TWO_RATES, TWO_LAPTOP_RATES, {"method": "MEG"}, gflop=44.6,
     ),
     Line(
         "PCD", {"name": "pcd", "lr": 3e-6, "noise": 0.1, "sampler_steps": 40},
         {"lr": 3e-4, "noise": 0.1, "sampler_steps": 20}, ALONE,
         {"lr": RATES, "sampler_steps": (20, 40), "noise": (1.0, 0.1)},
-        {"lr": LAPTOP_RATES, "noise": (0.1, 0.3)}, {"method": "PCD"},
+        {"lr": LAPTOP_RATES, "noise": (0.1, 0.3)}, {"method": "PCD"}, gflop=333.0,
     ),
     Line(
         "CoopNet", {"name": "coopnet", "noise": 0.1, **VERA}, {"lr": 1e-4, "generator_lr": 1e-3, "noise": 0.1}, PAIR,
         {**TWO_RATES, "noise": (0.002, 0.02, 0.1)},
-        TWO_LAPTOP_RATES, {"method": "CoopNet"},
+        TWO_LAPTOP_RATES, {"method": "CoopNet"}, gflop=101.3,
     ),
     Line(
         "SSM", {"name": "ssm", "lr": 1e-4, "variance_reduced": True}, {"lr": 1e-3}, ALONE,
         {"variance_reduced": (True, False), "probe": ("rademacher", "gaussian")},
-        {"lr": SCORE_RATES, "variance_reduced": (True, False)}, {"method": "SSM"},
+        {"lr": SCORE_RATES, "variance_reduced": (True, False)}, {"method": "SSM"}, gflop=46.3,
     ),
     Line(
         "DSM", {"name": "dsm", "lr": 1e-3, "noise": 0.1}, {"lr": 1e-3, "noise": 0.1}, ALONE,
         {"noise": (0.05, 0.1, 0.16, 0.3)},
-        {"lr": SCORE_RATES, "noise": (0.1, 0.3)}, {"method": "DSM"},
+        {"lr": SCORE_RATES, "noise": (0.1, 0.3)}, {"method": "DSM"}, gflop=23.1,
     ),
     Line(
         "CP-SM", {"name": "cp-sm", "lr": 1e-3}, {"lr": 1e-3}, ALONE,
-        {}, SIX_RATES, {"method": "CP-SM"},
+        {}, SIX_RATES, {"method": "CP-SM"}, gflop=46.4,
     ),
 )  # fmt: skip
 
@@ -155,6 +157,16 @@ def trial_of(line: Line, profile: Profile, **changes: Any) -> Trial:
     return SETTINGS[profile].trial(profile, line.label, {**line.settings(profile), **changes}, line.roles)
 
 
+def flop(trial: Trial) -> float | None:
+    """Of a whole trial at the `paper` profile; PCD's share grows with its Langevin steps."""
+    method = trial.spec.method
+    found = next((entry for entry in LINES if trial.label.startswith(entry.label) and entry.gflop), None)
+    if found is None or found.gflop is None or trial.profile != "paper":
+        return None
+    scale = method["sampler_steps"] / found.method["sampler_steps"] if "sampler_steps" in found.method else 1.0
+    return 1e9 * found.gflop * scale * trial.spec.steps
+
+
 def trials(profile: Profile) -> Iterator[Trial]:
     """One of each line, and one of each method that a plug-in brings, with its own defaults."""
     yield from (trial_of(line, profile) for line in LINES)
@@ -165,10 +177,11 @@ def trials(profile: Profile) -> Iterator[Trial]:
 
 
 def tried(line: Line, profile: Profile) -> list[Trial]:
-    """The line's grid at this profile; labelled by what differs."""
+    """The line's grid at this profile, on the tuning seed; labelled by what differs."""
     grid = line.grid if profile == "paper" else line.laptop_grid
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    return [replace(trial_of(line, profile, **point), label=_label(line, point)) for point in points]
+    declared = [replace(trial_of(line, profile, **point), label=_label(line, point)) for point in points]
+    return [with_seed(trial, TUNING_SEED) for trial in declared]
 
 
 def _label(line: Line, point: Mapping[str, Any]) -> str:
@@ -177,7 +190,9 @@ def _label(line: Line, point: Mapping[str, Any]) -> str:
     )
 
 
-@sweep("table2-grid", "what was tried for each line of Table 2: the paper's grids, and six settings each at laptop", TUNING_SEEDS)
+@sweep(
+    "table2-grid", "what was tried for each line of Table 2: the paper's grids, six settings each at laptop", (TUNING_SEED,), flop
+)
 def table2_grid(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:
         for entry in LINES:

@@ -152,7 +152,7 @@ class Attempt:
     def _look(self) -> None:
         result = self.trainer.result
         if result is not None and result.outcome == "ok":
-            self.measurement = self.task.measure(self.trainer)
+            self._measure()
             broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
             self._diverge(result.step, f"{broken[0]} is not finite") if broken else self._end("ok", result.step)
         elif result is not None:
@@ -161,6 +161,13 @@ class Attempt:
             self._end("timeout", self.step, f"longer than {self.conditions.time_limit:g} s")
         elif time.monotonic() - self._saved >= self.conditions.checkpoint_every:
             self.save()
+
+    def _measure(self) -> None:
+        began = time.monotonic()
+        self.measurement = self.task.measure(self.trainer)
+        self._measuring = time.monotonic() - began
+
+    _measuring = 0.0
 
     def _end(self, outcome: Outcome, step: int, reason: str = "") -> None:
         self.ending = Ending(outcome, step, reason)
@@ -176,8 +183,8 @@ class Attempt:
 
     @property
     def seconds(self) -> float:
-        """Of all resumptions and restarts."""
-        return self.restarts.seconds + (0.0 if self.trainer is None else self.trainer.seconds)
+        """Of training and measuring, over all resumptions and restarts."""
+        return self.restarts.seconds + self._measuring + (0.0 if self.trainer is None else self.trainer.seconds)
 
     def _is_late(self) -> bool:
         return self.conditions.time_limit is not None and self.seconds > self.conditions.time_limit

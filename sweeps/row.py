@@ -42,7 +42,7 @@ class Row:
     protocol: Annotated[int, "raised by hand when a change makes older results incomparable"]
     attempt: Annotated[int, "1 for the first run of this trial, one more for each retry"]
     restarts: Annotated[str, "JSON: a list of the runs that diverged before this one, with step, reason and seed; never silent"]
-    seconds: Annotated[float, "wall time of training and evaluation, over all resumptions"]
+    seconds: Annotated[float, "wall time of training, evaluation and measurement, over all resumptions and restarts"]
     started_at: Annotated[str, "UTC, ISO 8601"]
     finished_at: Annotated[str, "UTC, ISO 8601"]
     cpus: Annotated[float, "CPUs given to the trial; torch's threads"]

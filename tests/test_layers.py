@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -23,8 +24,8 @@ def test_a_forbidden_import_would_be_found(tmp_path):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").write_text("")
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
-    contracts = (tmp_path / "pyproject.toml").read_text()
-    for module in sorted({m for line in contracts.splitlines() if "source_modules" in line for m in line.split('"')[1::2]}):
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    for module in sorted({module for contract in contracts for module in contract["source_modules"]}):
         path = tmp_path / (module.replace(".", "/") + ".py")
         if "." in module:
             path.write_text("")

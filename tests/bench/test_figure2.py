@@ -1,0 +1,56 @@
+"""Figure 2: what it draws from stored samples, and what it says where there are none."""
+
+import numpy as np
+from toys_helpers import record_of, results_of
+
+from bench.figure2 import SHOWN, TILES, Figure2, mosaic, pixels
+from bench.nice import line, trial_of
+
+FIGURE = Figure2()
+
+
+def samples(value):
+    return np.full((100, 196), value, np.float32)
+
+
+def drawn(tmp_path, records):
+    return FIGURE.render(results_of(tmp_path, records)).draw().axes
+
+
+def test_logits_become_pixels():
+    assert np.allclose(pixels(np.array([0.0, np.log(3.0), -np.log(3.0)])), [0.5, 0.75, 0.25])
+
+
+def test_a_mosaic_shows_the_first_images_in_reading_order():
+    logits = np.log(np.arange(1, 101)[:, None] / np.arange(100, 0, -1)[:, None]) * np.ones((1, 4))
+    image = mosaic(logits)
+    rows, columns = TILES
+    assert image.shape == (rows * 3 - 1, columns * 3 - 1)
+    assert np.allclose(image[0, 0], pixels(logits)[0, 0])
+    assert np.allclose(image[0, 3], pixels(logits)[1, 0])
+    assert np.allclose(image[3, 0], pixels(logits)[columns, 0])
+    assert (image[2] == 1).all(), "white between the rows"
+
+
+def test_both_sides_are_drawn(tmp_path):
+    arrays = {"exact_samples": samples(0.0), "training_samples": samples(5.0)}
+    axes = drawn(tmp_path, [record_of(trial_of(line("VERA λ=1"), "laptop"), arrays=arrays)])
+    left, right = (np.asarray(axis.images[0].get_array()) for axis in axes[:2])
+    assert np.median(left) == 0.5
+    assert np.median(right) > 0.99
+    assert [axis.get_ylabel() for axis in axes[::2]] == list(SHOWN)
+
+
+def test_where_there_is_no_image_the_reason_stands(tmp_path):
+    ssm = record_of(trial_of(line("SSM"), "laptop"), arrays={"exact_samples": samples(0.0)})
+    pcd = record_of(trial_of(line("PCD"), "laptop"), outcome="diverged", step=17)
+    axes = drawn(tmp_path, [ssm, pcd])
+    texts = {
+        (label, side): [text.get_text() for text in axes[2 * row + side].texts]
+        for row, label in enumerate(SHOWN)
+        for side in (0, 1)
+    }
+    assert texts["SSM", 1] == ["trains without samples"]
+    assert texts["SSM", 0] == []
+    assert texts["PCD", 0] == texts["PCD", 1] == ["diverged at step 17"]
+    assert texts["MEG", 0] == ["not run"]
