@@ -68,10 +68,10 @@ class Progress(Listener):
 
 
 def line_for(row: Row) -> str:
-    """✓ VERA   seed 2   test_log_likelihood −2.61   12 s   4f0c9a"""
+    """✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
     metrics = json.loads(row.metrics)
     name = next((name for name in HEADLINES if name in metrics), None)
     headline = f"{name} {metrics[name]:.4g}" if row.outcome == "ok" and name else f"{row.outcome} at step {row.outcome_step:,}"
     reason = f" ({row.reason})" if row.reason else ""
-    trial = f"{MARKS.get(row.outcome, '!')} {row.label:12} seed {row.seed:<4}"
+    trial = f"{MARKS.get(row.outcome, '!')} {row.label:12} {row.dataset:8} seed {row.seed:<4}"
     return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"

@@ -29,7 +29,10 @@ def training_samples(method: Method, n: int) -> Tensor:
 
 @torch.no_grad()
 def energy_distance(x: Tensor, y: Tensor) -> float:
-    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased: zero on average exactly if both samples have one distribution."""
+    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased for independent points: zero on average if both have one distribution.
+
+    Moons and circles are spaced evenly in angle, so two samples of 1,000 of them come out slightly below zero.
+    """
     x, y = x.double().cpu(), y.double().cpu()
     return float(2 * torch.cdist(x, y).mean() - _mean_distance(x) - _mean_distance(y))
 

@@ -1,0 +1,125 @@
+"""`make bench-engine`: what the engine costs. Trivial trials under the engine against the same calls as plain Ray tasks.
+
+Both run in one process on one cluster, one after the other, after each has warmed its workers up. The bar: at most 1.2 times the
+tasks' wall time plus 60 seconds for 1,000 trials, which leaves the engine about 60 ms a trial for identity, scheduling, a row in
+Parquet and a report. Reading is measured as well: 10,000 rows after a compaction in less than two seconds.
+"""
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sweeps.attempt import Conditions, run_trial
+from sweeps.cluster import connected
+from sweeps.execute import Engine, execute
+from sweeps.store import Store
+from sweeps.trial import Trial
+from vera.registry import load_plugin
+from vera.spec import TrialSpec
+
+PLUGIN = str(Path(__file__).with_name("trivial.py"))
+ROWS_TO_READ = 10_000
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Seconds of both ways, and what the driver held in memory."""
+
+    trials: int
+    engine: float
+    tasks: float
+    driver_megabytes: float
+    read: float
+
+    @property
+    def milliseconds(self) -> float:
+        """A trial's, over a plain task's."""
+        return 1e3 * (self.engine - self.tasks) / self.trials
+
+    @property
+    def bar(self) -> float:
+        return 1.2 * self.tasks + 60.0
+
+    def lines(self) -> list[str]:
+        return [
+            f"{self.trials} trivial trials   engine {self.engine:.1f} s   plain Ray tasks {self.tasks:.1f} s",
+            f"overhead            {self.milliseconds:.1f} ms a trial",
+            f"bar                 {self.engine:.1f} s against 1.2 × {self.tasks:.1f} s + 60 s = {self.bar:.1f} s",
+            f"driver's memory     {self.driver_megabytes:.0f} MB at its largest",
+            f"reading             {ROWS_TO_READ:,} rows after compaction in {self.read:.2f} s (bar: 2 s)",
+        ]
+
+
+def trivial_trials(count: int, first_seed: int = 0) -> list[Trial]:
+    energy, method = {"energy": {"name": "mixture", "components": 1}}, {"name": "ml"}
+    seeds = range(first_seed, first_seed + count)
+    return [Trial(TrialSpec({"name": "moons"}, energy, method, 1, 2, seed, task="trivial"), "smoke") for seed in seeds]
+
+
+def measure(count: int, cpus: int) -> Overhead:
+    load_plugin(PLUGIN)
+    with tempfile.TemporaryDirectory(prefix="vera-") as folder, connected(cpus=cpus):
+        engine = _time_engine(count, Path(folder))
+        tasks = _time_tasks(count)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return Overhead(count, engine, tasks, memory, _time_reading(Path(folder) / "many"))
+
+
+def _time_engine(count: int, folder: Path) -> float:
+    engine = Engine(folder / "trials", folder / "checkpoints", Conditions(), plugins=(PLUGIN,))
+    execute(trivial_trials(4, first_seed=count), engine)  # workers that have loaded torch
+    trials = trivial_trials(count)
+    began = time.perf_counter()
+    execute(trials, engine)
+    seconds = time.perf_counter() - began
+    assert {row.outcome for row in Store(engine.store).rows()} == {"ok"}
+    return seconds
+
+
+def _time_tasks(count: int) -> float:
+    import ray
+
+    @ray.remote(num_cpus=1)
+    def call(facts: dict[str, Any]) -> str:
+        load_plugin(PLUGIN)
+        return run_trial(Trial.from_facts(facts)).row.outcome
+
+    ray.get([call.remote(trial.facts) for trial in trivial_trials(4, first_seed=count)])
+    facts = [trial.facts for trial in trivial_trials(count)]
+    began = time.perf_counter()
+    outcomes = ray.get([call.remote(fact) for fact in facts])
+    seconds = time.perf_counter() - began
+    assert set(outcomes) == {"ok"}
+    return seconds
+
+
+def _time_reading(folder: Path) -> float:
+    store = Store(folder)
+    record = run_trial(trivial_trials(1)[0])
+    for number in range(ROWS_TO_READ):
+        store.write(replace(record, row=replace(record.row, trial_id=f"{number:016x}"), curves=[], arrays={}))
+    store.compact()
+    began = time.perf_counter()
+    assert len(Store(folder).rows()) == ROWS_TO_READ
+    return time.perf_counter() - began
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.overhead", description="What the sweep engine costs a trial.")
+    parser.add_argument("--trials", type=int, default=1_000, metavar="N", help="how many (default: 1000, which the bar is for)")
+    parser.add_argument("--cpus", type=int, default=2, metavar="N", help="slots for trials (default: 2)")
+    parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
+    arguments = parser.parse_args(argv)
+    overhead = measure(arguments.trials, arguments.cpus)
+    print("\n".join(overhead.lines()))
+    return int(arguments.enforce and (overhead.engine > overhead.bar or overhead.read > 2.0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
