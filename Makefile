@@ -1,26 +1,36 @@
-# Every target sets itself up: the stamp file makes the second call cost nothing.
+# Every target sets itself up: the stamp files make the second call cost nothing. Reproducing needs no development tools.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed-$(notdir $(PYTHON))
+DEV := $(STAMP)-dev
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+# Budgets: smoke (seconds), laptop (minutes on two cores), paper (the paper's own; for a GPU cluster).
+PROFILE ?= laptop
+ARTIFACTS := table2 table10 figure1 figure2 figure3 figure5 figure6
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check format bench-step clean
+.PHONY: help setup test lint check format report bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
+	@echo "  make reproduce-NAME    run what is missing of NAME, then render and print it; NAME is one of $(ARTIFACTS)"
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vera needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) .
 	@touch $@
 
-setup: $(STAMP)  ## create .venv and install the project with its development tools
+$(DEV): $(STAMP)
+	$(INSTALL) '.[dev]'
+	@touch $@
 
-test: $(STAMP)  ## run the test suite
+setup: $(DEV)  ## create .venv and install the project with its development tools
+
+test: $(DEV)  ## run the test suite
 	$(BIN)/python -m pytest -n 2
 
-lint: $(STAMP)  ## ruff, mypy and the import contracts
+lint: $(DEV)  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -28,12 +38,24 @@ lint: $(STAMP)  ## ruff, mypy and the import contracts
 
 check: lint test  ## the gate: lint and test
 
-format: $(STAMP)  ## let ruff reformat the code
+format: $(DEV)  ## let ruff reformat the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Rendered also where a trial ended in error (1), not where the run could not be done (2).
+.PHONY: $(addprefix reproduce-,$(ARTIFACTS))
+$(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
+	@$(BIN)/vera run $* --profile $(PROFILE); code=$$?; \
+	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) || code=$$?; exit $$code
+
+report: $(STAMP)  ## one self-contained HTML page of all results
+	$(BIN)/vera report
+
 bench-step: $(STAMP)  ## time one training step of every method against its matrix products
 	$(BIN)/python -m bench.step
+
+bench-engine: $(STAMP)  ## what the sweep engine costs a trial, against plain Ray tasks
+	$(BIN)/python -m bench.overhead
 
 clean:  ## remove .venv and caches (results stay)
 	rm -rf .venv build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

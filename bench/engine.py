@@ -85,9 +85,8 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     for trial in plan.missing:
         seconds = plan.seconds.get(trial.id)
         cost = "cost unknown" if seconds is None else f"about {seconds:.0f} s"
-        print(
-            f"  {trial.id[:8]}  {trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4} {trial.spec.steps:,} steps   {cost}"
-        )
+        about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
+        print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
     return 0
 
 
