@@ -10,13 +10,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import TypeAlias
 
 import vera
 from bench import engine, rendering, reporting
+from bench.flags import Verbs
 from vera.errors import VeraError
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace], int]
 
 

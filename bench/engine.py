@@ -3,10 +3,12 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
+from bench.flags import Verbs, execution, selection, verb
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
@@ -15,54 +17,53 @@ if TYPE_CHECKING:
     from sweeps.store import Store
     from sweeps.trial import Trial
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 GPU_RATE = 5e12
 """Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
-NOT_DONE = ("error", "out_of_memory", "timeout")
+JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
 
 def add_list(verbs: Verbs) -> None:
-    verb = _verb(verbs, "list", "every sweep, and how much of it the store holds")
-    verb.set_defaults(run=list_sweeps)
+    parser = verb(verbs, "list", "every sweep, and how much of it the store holds")
+    parser.set_defaults(run=list_sweeps)
 
 
 def add_plan(verbs: Verbs) -> None:
-    verb = _verb(verbs, "plan", "trials to run, trials cached, expected cost; runs nothing")
-    _selection(verb)
-    verb.set_defaults(run=plan_sweep)
+    parser = verb(verbs, "plan", "trials to run, trials cached, expected cost; runs nothing")
+    selection(parser)
+    parser.set_defaults(run=plan_sweep)
 
 
 def add_run(verbs: Verbs) -> None:
-    verb = _verb(verbs, "run", "run what is missing of a sweep")
-    _selection(verb)
-    _execution(verb)
-    verb.add_argument("--retry", metavar="OUTCOMES", default="", help="run these outcomes again, e.g. error,out_of_memory")
-    verb.set_defaults(run=run_sweep)
+    parser = verb(verbs, "run", "run what is missing of a sweep")
+    selection(parser)
+    execution(parser)
+    parser.add_argument("--retry", metavar="OUTCOMES", default="", help="run these outcomes again, e.g. error,out_of_memory")
+    parser.set_defaults(run=run_sweep)
 
 
 def add_retry(verbs: Verbs) -> None:
-    verb = _verb(verbs, "retry", f"run again what failed of a sweep ({', '.join(FAILURES)})")
-    _selection(verb)
-    _execution(verb)
-    verb.set_defaults(run=run_sweep, retry=",".join(FAILURES))
+    parser = verb(verbs, "retry", f"run a sweep, and again what failed of it ({', '.join(FAILURES)})")
+    selection(parser)
+    execution(parser)
+    parser.set_defaults(run=run_sweep, retry=",".join(FAILURES))
 
 
 def add_status(verbs: Verbs) -> None:
-    verb = _verb(verbs, "status", "what the store holds, by sweep and outcome")
-    verb.set_defaults(run=status)
+    parser = verb(verbs, "status", "what the store holds, by sweep and outcome")
+    parser.set_defaults(run=status)
 
 
 def add_show(verbs: Verbs) -> None:
-    verb = _verb(verbs, "show", "everything the store knows of one trial")
-    verb.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
-    verb.set_defaults(run=show)
+    parser = verb(verbs, "show", "everything the store knows of one trial")
+    parser.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
+    parser.set_defaults(run=show)
 
 
 def add_replay(verbs: Verbs) -> None:
-    verb = _verb(verbs, "replay", "run a stored trial again in this process and compare it with its row")
-    verb.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
-    verb.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
-    verb.set_defaults(run=replay)
+    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row")
+    parser.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
+    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    parser.set_defaults(run=replay)
 
 
 def list_sweeps(arguments: argparse.Namespace) -> int:
@@ -99,14 +100,22 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         _execute(arguments, plan)
     outcomes = _store(arguments).outcomes()
     asked = [*plan.missing, *plan.cached]
-    bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *NOT_DONE)]
+    bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
         print(
             f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: vera show {trial.id[:8]}",
             file=sys.stderr,
         )
-    print(f"{len(asked) - len(bad)} of {len(asked)} trials have their row in {arguments.results_dir}")
+    print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{_way_on(arguments)}")
     return int(bool(bad))
+
+
+def _way_on(arguments: argparse.Namespace) -> str:
+    """How to look at it, where it is a table or a figure."""
+    from bench.artifact import artifacts
+
+    profile = "" if arguments.profile == "laptop" else f" --profile {arguments.profile}"
+    return f"; to see it: vera render {arguments.sweep}{profile}" if arguments.sweep in artifacts.known else ""
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -119,15 +128,22 @@ def status(arguments: argparse.Namespace) -> int:
         print(f"{name:16} {profile:8} {outcome:14} {count}")
     if not counts:
         print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo")
-    for problem in store.problems:
-        print(f"vera: {problem}", file=sys.stderr)
+    _name_problems(store)
     return 0
 
 
 def show(arguments: argparse.Namespace) -> int:
-    for name, value in asdict(_store(arguments).row(arguments.id)).items():
-        text = json.dumps(json.loads(value), indent=2, ensure_ascii=False) if value and str(value)[0] in "{[" else value
+    store = _store(arguments)
+    row = store.row(arguments.id)
+    for name, value in asdict(row).items():
+        text = json.dumps(json.loads(value), indent=2, ensure_ascii=False) if name in JSON_COLUMNS else value
         print(f"{name:18} {text}")
+    curves = Counter((point.kind, point.metric) for point in store.curves(row.trial_id))
+    for (kind, metric), points in sorted(curves.items()):
+        print(f"curve              {metric}, {kind}, {points} points")
+    for name, array in sorted(store.arrays(row.trial_id).items()):
+        print(f"array              {name}, {array.dtype} {list(array.shape)}")
+    _name_problems(store)
     return 0
 
 
@@ -164,7 +180,7 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     )  # fmt: skip
     progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
     try:
-        execute(plan.missing, engine, progress)
+        execute(plan.missing, engine, progress, plan.attempts)
     except KeyboardInterrupt:
         raise EngineError(
             "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest."
@@ -184,7 +200,9 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    return make_plan(_trials(arguments), store.outcomes(), store.rows(), retry)
+    plan = make_plan(_trials(arguments), store.outcomes(), store.rows(), retry)
+    _name_problems(store)
+    return plan
 
 
 def _trials(arguments: argparse.Namespace) -> "list[Trial]":
@@ -210,63 +228,25 @@ def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
 
 
 def _cost(sweep: str, plan: "Plan") -> str:
-    """From measured times where the store has any of such trials, else from counted operations at an assumed rate."""
+    """From measured times where the store knows all such trials, else from counted operations at an assumed rate."""
     from sweeps.sweep import find_sweep
 
-    seconds = plan.cost()
-    if seconds is not None:
-        return f" · about {seconds / 60:.1f} CPU-minutes"
     flop = find_sweep(sweep).flop
-    counted = [flop(trial) for trial in plan.missing] if flop else [None]
+    counted = [flop(trial) for trial in plan.missing] if flop else []
     known = [work for work in counted if work is not None]
-    if len(known) < len(counted):
-        return ""
-    return f" · about {sum(known) / GPU_RATE / 3600:.0f} GPU-hours at {GPU_RATE / 1e12:g} TFLOP/s"
+    if known and len(known) == len(counted) and len(plan.seconds) < len(plan.missing):
+        return f" · about {sum(known) / GPU_RATE / 3600:.0f} GPU-hours at {GPU_RATE / 1e12:g} TFLOP/s"
+    seconds = plan.cost()
+    return "" if seconds is None else f" · about {seconds / 60:.1f} CPU-minutes"
+
+
+def _name_problems(store: "Store") -> None:
+    """Files in the store that are no parts: named by whoever comes upon them, for they are set aside and not seen again."""
+    for problem in store.problems:
+        print(f"vera: {problem}", file=sys.stderr)
 
 
 def _store(arguments: argparse.Namespace) -> "Store":
     from sweeps.store import Store
 
     return Store(Path(arguments.results_dir) / "trials")
-
-
-def _verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    verb.add_argument("--results-dir", metavar="DIR", default="results/local", help="where the store lies (default: results/local)")
-    verb.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
-    )
-    return verb
-
-
-def _selection(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("sweep", metavar="SWEEP", help="the name of a sweep (see: vera list)")
-    verb.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
-    verb.add_argument(
-        "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
-    )
-    verb.add_argument("--seeds", metavar="N", type=_count, help="seeds 0 to N-1 in place of the sweep's own")
-
-
-def _execution(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
-    verb.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
-    verb.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
-    verb.add_argument("--cpus-per-trial", type=float, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)")
-    verb.add_argument("--gpus-per-trial", type=float, default=0.0, metavar="N", help="GPUs of a trial, or a fraction of one")
-    verb.add_argument("--max-concurrent", type=_count, metavar="N", help="at most so many trials at once")
-    verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="end a trial as a timeout after so long")
-    verb.add_argument(
-        "--checkpoint-every", type=float, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
-    )
-    verb.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
-    verb.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
-    verb.add_argument("--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project")
-    verb.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value

@@ -85,9 +85,11 @@ def _time_engine(count: int, folder: Path) -> float:
 def _time_tasks(count: int) -> float:
     import ray
 
+    from sweeps.trainable import load_once
+
     @ray.remote(num_cpus=1)
     def call(facts: dict[str, Any]) -> str:
-        load_plugin(PLUGIN)
+        load_once(PLUGIN)
         return run_trial(Trial.from_facts(facts)).row.outcome
 
     ray.get([call.remote(trial.facts) for trial in trivial_trials(4, first_seed=count)])

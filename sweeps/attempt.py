@@ -5,25 +5,24 @@ time `timeout`, any other exception `error` with the end of its traceback. Its c
 id: whoever runs the same trial next, in whatever process, on whatever node that sees the file, goes on from there.
 """
 
-import getpass
 import math
-import re
-import socket
 import time
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from sweeps.canonical import canonical_json
+from sweeps.errors import StoreError
 from sweeps.provenance import provenance
 from sweeps.restarts import RestartLog, forget_checkpoint
 from sweeps.row import CurvePoint, Outcome, Record, Row, plain_array
+from sweeps.schema import check
+from sweeps.scrub import scrubbed
 from sweeps.trial import PROTOCOL, Trial
 from vera.errors import CheckpointError
 from vera.tasks import Measurement, build_task
@@ -65,16 +64,18 @@ class Attempt:
         self.ending: Ending | None = None
         self.measurement = Measurement()
         self.trainer: Any = None
+        self.unsaved: str | None = None
+        """Why its state could not be written, where it could not: then it must stop, or what follows may be lost."""
         self.restarts = RestartLog.read(self.checkpoint)
         self._saved = time.monotonic()
         self._guard(self._build)
 
     @classmethod
-    def lost(cls, trial: Trial, conditions: Conditions, ending: Ending) -> "Attempt":
-        """An attempt of which nothing is left but how it ended."""
+    def lost(cls, trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float]) -> "Attempt":
+        """An attempt of which nothing is left but how it ended and what it reported last."""
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
-        attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(), None
+        attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(metrics), None
         attempt.restarts = RestartLog.read(attempt.checkpoint)
         return attempt
 
@@ -98,18 +99,31 @@ class Attempt:
     def save(self) -> None:
         """What the next process needs to go on; nothing once the attempt has ended."""
         if self.checkpoint is not None and self.trainer is not None and self.ending is None:
-            self.trainer.save(self.checkpoint)
+            try:
+                self.trainer.save(self.checkpoint)
+            except (CheckpointError, OSError) as error:
+                self.unsaved = str(error)
             self._saved = time.monotonic()
 
     def save_result(self) -> None:
         """For a record that could not be stored: whoever runs the trial next has only to measure, if the trial got so far."""
         if self.checkpoint is not None and self.trainer is not None and self.trainer.result is not None:
-            with suppress(OSError):  # the disk that refused the record may refuse this too
+            with suppress(CheckpointError, OSError):  # the disk that refused the record may refuse this too
                 self.trainer.save(self.checkpoint)
 
     def record(self) -> Record:
+        """What the store keeps; measurements that it cannot keep make it an error, in the row as any other."""
+        try:
+            return self._record()
+        except (StoreError, TypeError, ValueError) as error:
+            self.ending, self.measurement = Ending("error", self.step, _line(error), _tail()), Measurement()
+            return self._record()
+
+    def _record(self) -> Record:
         assert self.ending is not None
-        return Record(self._row(self.ending), self._curves(), {n: plain_array(a) for n, a in self.measurement.arrays.items()})
+        record = Record(self._row(self.ending), self._curves(), {n: plain_array(a) for n, a in self.measurement.arrays.items()})
+        check(record)
+        return record
 
     def forget_checkpoint(self) -> None:
         """Once the row is stored, the checkpoint has served."""
@@ -136,7 +150,9 @@ class Attempt:
         if self.checkpoint is not None and self.checkpoint.is_file():
             try:
                 self.trainer.restore(self.checkpoint)
-            except CheckpointError:
+            except CheckpointError as error:
+                if isinstance(error.__cause__, OSError | MemoryError | torch.OutOfMemoryError):
+                    raise error.__cause__ from error  # the file may be good: this machine could not read it
                 self.checkpoint.unlink(missing_ok=True)
 
     def _advance(self, seconds: float) -> None:
@@ -176,9 +192,13 @@ class Attempt:
         """The end, or the next try from scratch with another seed where the trial allows one; either way it is written down."""
         if len(self.restarts.entries) >= self.trial.spec.restarts:
             return self._end("diverged", step, reason)
-        self.restarts = self.restarts.with_entry(step, reason, self.trainer.seed, self.trainer.seconds)
-        self.restarts.write(self.checkpoint)
-        self.measurement = Measurement()
+        self.restarts = self.restarts.with_entry(step, reason, self.trainer.seed, self.trainer.seconds + self._measuring)
+        try:
+            self.restarts.write(self.checkpoint)
+        except OSError as error:
+            self.unsaved = f"The restart of a trial could not be noted: {error}"
+        self.measurement, self._measuring = Measurement(), 0.0
+        self.trainer = None  # before the next is built: two may not fit into memory
         self._build()
 
     @property
@@ -191,9 +211,8 @@ class Attempt:
 
     def metrics(self) -> dict[str, float]:
         """The latest ones that are finite."""
-        if self.trainer is None:
-            return {}
-        values = {**self.trainer.journal.latest(), **self.measurement.metrics}
+        latest = {} if self.trainer is None else self.trainer.journal.latest()
+        values = {**latest, **self.measurement.metrics}
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def _row(self, ending: Ending) -> Row:
@@ -246,27 +265,11 @@ def _is_memory(error: Exception) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    return without_paths((str(error).strip() or repr(error)).splitlines()[0])[:500]
+    return scrubbed((str(error).strip() or repr(error)).splitlines()[0])[:500]
 
 
 def _tail() -> str:
-    return without_paths(traceback.format_exc())[-LOG_TAIL:]
-
-
-def without_paths(text: str) -> str:
-    """Absolute paths cut to their last part, the user's and the host's name left out: enough to find the line, not the machine."""
-    for name in _names():
-        text = re.sub(rf"\b{re.escape(name)}\b", "…", text)
-    return re.sub(r"(?<![\w.])[/\\](?:[^\s\"'/\\]+[/\\])+", "…/", text)
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # no such user in the password file
-        user = ""
-    return tuple(name for name in (socket.gethostname(), user) if len(name) > 1)
+    return scrubbed(traceback.format_exc())[-LOG_TAIL:]
 
 
 def _now() -> str:

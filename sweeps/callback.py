@@ -1,6 +1,8 @@
 """From Tune's events to a `Listener`'s, and from Ctrl-C to an orderly end."""
 
+import sys
 from contextlib import suppress
+from functools import partialmethod
 from typing import Any
 
 from ray import tune
@@ -17,18 +19,27 @@ class ListenerCallback(tune.Callback):
     def __init__(self, listener: Listener, store: Store) -> None:
         self.listener, self.store = listener, store
         self.store_error: str | None = None
-        """Why a worker could not write a row; then no other will."""
+        """Why a worker could not write a row or a checkpoint; then no other will."""
+        self.errors: dict[str, str] = {}
+        """What Tune says of trials that it gave up on, by trial id."""
+        self.last: dict[str, dict[str, Any]] = {}
+        """The last report of each trial."""
 
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         self.listener.started(trial.config["job"]["id"])
 
     def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any) -> None:
         self.store_error = result.get("store_error") or self.store_error
+        self.last[result["trial"]] = result
         self.listener.advanced(result["trial"], result["trained_steps"])
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         with suppress(UnknownTrial):  # interrupted, so it has no row yet
             self.listener.ended(self.store.row(trial.config["job"]["id"]))
+
+    def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        error = trial.get_pickled_error() or trial.get_error()
+        self.errors[trial.config["job"]["id"]] = str(error)
 
 
 class InterruptStopper(tune.Stopper):
@@ -45,3 +56,32 @@ class InterruptStopper(tune.Stopper):
 
     def __deepcopy__(self, memo: Any) -> "InterruptStopper":
         return self
+
+
+HOOKS = ("on_trial_start", "on_trial_restore", "on_trial_save", "on_trial_result", "on_trial_complete", "on_trial_error",
+         "on_experiment_end", "setup")  # fmt: skip
+
+
+class Tolerant(tune.Callback):
+    """Another's callback, switched off with one warning when it fails: a tracking server that goes away must not end a run."""
+
+    def __init__(self, inner: tune.Callback) -> None:
+        self.inner, self.broken = inner, False
+
+    def call(self, hook: str, *arguments: Any, **named: Any) -> None:
+        if self.broken:
+            return
+        try:
+            getattr(self.inner, hook)(*arguments, **named)
+        except Exception as error:
+            self.broken = True
+            what = f"{type(error).__name__}: {(str(error) or 'no message').splitlines()[0]}"
+            print(f"vera: {type(self.inner).__name__} failed and is switched off ({what}).", file=sys.stderr)
+
+
+def tolerant(callback: tune.Callback) -> tune.Callback:
+    return Tolerant(callback)
+
+
+for hook in HOOKS:
+    setattr(Tolerant, hook, partialmethod(Tolerant.call, hook))

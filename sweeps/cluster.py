@@ -23,7 +23,10 @@ OBJECT_STORE_BYTES = 200_000_000
 
 @contextmanager
 def connected(address: str | None = None, cpus: int | None = None, gpus: int | None = None) -> Iterator[dict[str, float]]:
-    """A cluster for as long as the block runs, and its resources. Ours is shut down afterwards; a cluster we joined is left."""
+    """A cluster for as long as the block runs, and the most that one of its nodes has of each resource.
+
+    Ours is shut down afterwards; a cluster we joined is left.
+    """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     protect_token(Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"))
@@ -35,10 +38,16 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     if not joined:
         _init(address, cpus, gpus)
     try:
-        yield ray.cluster_resources()
+        yield largest_node(ray.nodes())
     finally:
         if not joined:
             ray.shutdown()
+
+
+def largest_node(nodes: list[dict[str, Any]]) -> dict[str, float]:
+    """The most of CPUs and GPUs that a single node offers: a trial runs on one."""
+    alive = [node["Resources"] for node in nodes if node["Alive"]]
+    return {kind: max((node.get(kind, 0.0) for node in alive), default=0.0) for kind in ("CPU", "GPU")}
 
 
 def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
@@ -51,9 +60,9 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
             ray.init(address=address, **quiet)
         else:
             ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
-        raise EngineError(f"Could not reach {where}: {str(error).splitlines()[0]}") from error
+        raise EngineError(f"Could not reach {where}: {(str(error) or repr(error)).splitlines()[0]}") from error
 
 
 def protect_token(path: Path) -> None:
@@ -65,7 +74,11 @@ def protect_token(path: Path) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_hex(32))
-    except FileExistsError:
+    except OSError as error:
+        if not path.is_file():
+            raise EngineError(
+                f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere."
+            ) from error
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
 
@@ -75,7 +88,7 @@ def check_resources(cpus: float, gpus: float, available: dict[str, float]) -> No
     for kind, wanted in (("CPU", cpus), ("GPU", gpus)):
         if wanted > available.get(kind, 0):
             raise EngineError(
-                f"A trial asks for {wanted:g} {kind}, the cluster has {available.get(kind, 0):g}: "
+                f"A trial asks for {wanted:g} {kind}, the largest node has {available.get(kind, 0):g}: "
                 f"choose a smaller --{kind.lower()}s-per-trial."
             )
     if gpus > 1 and gpus != int(gpus):

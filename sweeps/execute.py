@@ -6,23 +6,27 @@ on gets its row here, so that every trial ends as one.
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending, without_paths
+from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending
 from sweeps.cluster import check_resources, connected
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
 from sweeps.restarts import forget_checkpoint
-from sweeps.row import Outcome, Row
+from sweeps.row import FAILURES, Outcome, Row
+from sweeps.scrub import scrubbed
 from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.interrupts import deferred_interrupt
 from vera.registry import datasets
+
+if TYPE_CHECKING:
+    from sweeps.callback import ListenerCallback
 
 MAX_FAILURES = 3
 """How often a trial may lose its worker before it ends as an error."""
@@ -53,24 +57,31 @@ class Listener:
     def ended(self, row: Row) -> None: ...
 
 
-def execute(trials: Sequence[Trial], engine: Engine, listener: Listener | None = None) -> None:
-    """Run the trials; when this returns, each has its row in the store. KeyboardInterrupt: what ran was saved, and can go on."""
+def execute(
+    trials: Sequence[Trial], engine: Engine, listener: Listener | None = None, attempts: Mapping[str, int] | None = None
+) -> None:
+    """Run the trials; when this returns, each has its row in the store. KeyboardInterrupt: what ran was saved, and can go on.
+
+    `attempts` says how often each had been run when it was decided to run it; a trial that another driver finishes meanwhile is
+    not run again.
+    """
     listener = listener or Listener()
     store = Store(engine.store)
     engine.exports.check()
     check_data(trials, engine.conditions.data_dir)
-    attempts = {row.trial_id: row.attempt for row in store.rows()}
-    jobs = [_job(trial, attempts.get(trial.id, 0) + 1) for trial in trials]
+    before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
+    jobs = [_job(trial, before.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-        failures = _fit(jobs, engine, listener, store, folder)
-    written = {row.trial_id: row.attempt for row in store.rows()}
+        callback = _fit(jobs, engine, listener, store, folder)
+    written = {row.trial_id: row for row in store.rows()}
     for trial, job in zip(trials, jobs, strict=True):
-        if written.get(trial.id, 0) < job["attempt"]:
-            conditions = replace(engine.conditions, attempt=job["attempt"])
-            listener.ended(_write_loss(trial, conditions, failures.get(trial.id, "the trial never started"), store))
-        # A worker that Tune dropped may have saved a trial after another had finished it.
-        forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
+        row = written.get(trial.id)
+        if row is None or row.attempt < job["attempt"]:
+            listener.ended(_write_loss(trial, job, engine, callback, store))
+        elif row.outcome not in FAILURES:
+            # A worker that Tune dropped may have saved a trial after another had finished it.
+            forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
@@ -81,8 +92,8 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
             locate(data_dir)
 
 
-def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> dict[str, str]:
-    """Let Tune run the jobs; errors by trial id."""
+def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
+    """Let Tune run the jobs; what it told of them."""
     from ray import tune
 
     from sweeps.callback import InterruptStopper, ListenerCallback
@@ -106,11 +117,11 @@ def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: 
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
         )
-        results: Any = tuner.fit()
+        tuner.fit()
         interrupt.check()
     if callback.store_error is not None:
         raise StoreError(f"{callback.store_error} The run was stopped, its trials can go on: mend that, then the same command.")
-    return {result.config["job"]["id"]: str(result.error) for result in results if result.error is not None}
+    return callback
 
 
 def _tune_config(engine: Engine) -> Any:
@@ -125,7 +136,8 @@ def _job(trial: Trial, attempt: int) -> dict[str, Any]:
 
 
 def _site(engine: Engine) -> dict[str, Any]:
-    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()))
+    data_dir = None if engine.conditions.data_dir is None else str(Path(engine.conditions.data_dir).resolve())
+    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
     return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
 
@@ -137,12 +149,16 @@ def _name(tune_trial: Any) -> str:
     return f"{label}-seed{job['facts']['seed']}-{job['id'][:8]}"
 
 
-def _write_loss(trial: Trial, conditions: Conditions, reason: str, store: Store) -> Row:
-    """The row of a trial that Tune gave up on."""
-    last = (reason.strip().splitlines() or ["lost without a word"])[-1]
-    outcome: Outcome = "out_of_memory" if "OutOfMemory" in reason else "error"
-    ending = Ending(outcome, 0, without_paths(last)[:500], without_paths(reason)[-LOG_TAIL:])
-    record = Attempt.lost(trial, conditions, ending).record()
+def _write_loss(trial: Trial, job: dict[str, Any], engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
+    """The row of a trial that Tune gave up on, with what it reported last; its checkpoint stays, for a retry."""
+    reason = callback.errors.get(trial.id, "the trial never started")
+    last = callback.last.get(trial.id, {})
+    line = (scrubbed(reason).strip().splitlines() or ["lost without a word"])[-1]
+    killed_for_memory = "OutOfMemory" in reason or "low on memory" in reason
+    outcome: Outcome = "out_of_memory" if killed_for_memory else "error"
+    ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrubbed(reason)[-LOG_TAIL:])
+    conditions = replace(engine.conditions, attempt=job["attempt"], checkpoint_dir=str(engine.checkpoints))
+    record = Attempt.lost(trial, conditions, ending, last.get("metrics", {})).record()
     store.write(record)
     return record.row
 

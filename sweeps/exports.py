@@ -33,15 +33,24 @@ class Exports:
         for name, package in PACKAGES.items():
             if getattr(self, name) is not None and find_spec(package) is None:
                 raise EngineError(f"--{name} needs the package {package}, which is not installed: pip install 'vera[exports]'")
+        if self.tensorboard is not None:
+            _make_folder(self.tensorboard)
         if self.mlflow is not None:
             _ask_mlflow(self.mlflow)
+        if self.wandb is not None:
+            _ask_wandb()
 
     def folder(self, otherwise: str) -> str:
         """Where Tune keeps its trial folders."""
         return otherwise if self.tensorboard is None else str(Path(self.tensorboard).resolve())
 
     def callbacks(self, experiment: str) -> list[Any]:
-        """Ray's callbacks for what was asked."""
+        """Ray's callbacks for what was asked, each so that its failure costs the export and not the run."""
+        from sweeps.callback import tolerant
+
+        return [tolerant(callback) for callback in self._callbacks(experiment)]
+
+    def _callbacks(self, experiment: str) -> list[Any]:
         made: list[Any] = []
         if self.tensorboard is not None:
             from ray.tune.logger import TBXLoggerCallback
@@ -58,6 +67,20 @@ class Exports:
             folder = os.environ.get("WANDB_DIR") or os.getcwd()
             made.append(WandbLoggerCallback(project=self.wandb, group=experiment, dir=folder))
         return made
+
+
+def _make_folder(path: str) -> None:
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EngineError(f"--tensorboard {path} cannot be used: {error}") from error
+
+
+def _ask_wandb() -> None:
+    """Ray asks for a key when the run has begun; so look for one first."""
+    away = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
+    if not (away or os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()):
+        raise EngineError("--wandb needs a key: set WANDB_API_KEY, or log in with `wandb login`, or set WANDB_MODE=offline.")
 
 
 def _ask_mlflow(uri: str) -> None:

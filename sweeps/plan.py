@@ -4,10 +4,13 @@ Enumerate -> subtract -> plan: three functions, each testable alone. Resuming is
 scheduler's state, so a seed or a grid value that is added to a finished sweep runs exactly the new trials.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
+from sweeps.canonical import canonical_json
 from sweeps.row import Row
 from sweeps.trial import Trial
 
@@ -19,6 +22,8 @@ class Plan:
     missing: list[Trial]
     cached: list[Trial]
     seconds: dict[str, float]
+    attempts: dict[str, int] = field(default_factory=dict)
+    """How often each trial in the store has been run."""
 
     def cost(self) -> float | None:
         """CPU-seconds of the missing trials, as far as they can be estimated; None if for none."""
@@ -41,12 +46,16 @@ def make_plan(trials: Sequence[Trial], outcomes: Mapping[str, str], rows: Sequen
     done = {trial.id for trial in wanted if trial.id in outcomes and outcomes[trial.id] not in again}
     missing = [trial for trial in wanted if trial.id not in done]
     cached = [trial for trial in wanted if trial.id in done]
-    return Plan(missing, cached, estimate(missing, rows))
+    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows})
 
 
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
-    """Seconds of each trial whose like was measured: same task, data, networks, method and batch, scaled to its steps."""
-    pace: dict[tuple[object, ...], list[float]] = {}
+    """Seconds of each trial whose like was measured, scaled to its steps.
+
+    Alike are trials of one profile with the same task, data, networks, method and batch, and the same whole numbers among the
+    method's settings: those count things (Langevin steps, draws), while real ones (learning rates) cost nothing.
+    """
+    pace: dict[str, list[float]] = {}
     for row in rows:
         if row.outcome == "ok" and row.steps > 0:
             pace.setdefault(_kind_of_row(row), []).append(row.seconds / row.steps)
@@ -54,10 +63,15 @@ def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
     return {t.id: known[_kind(t)] * t.spec.steps for t in trials if _kind(t) in known}
 
 
-def _kind(trial: Trial) -> tuple[object, ...]:
-    spec = trial.spec
-    return spec.task, spec.dataset["name"], spec.networks.get("energy", {}).get("name", ""), spec.method["name"], spec.batch_size
+def _kind(trial: Trial) -> str:
+    return _kind_of_facts(trial.facts)
 
 
-def _kind_of_row(row: Row) -> tuple[object, ...]:
-    return row.task, row.dataset, row.energy, row.method, row.batch_size
+def _kind_of_row(row: Row) -> str:
+    return _kind_of_facts(json.loads(row.spec))
+
+
+def _kind_of_facts(facts: Mapping[str, Any]) -> str:
+    method = {name: value for name, value in facts["method"].items() if not isinstance(value, float)}
+    alike = ("profile", "task", "dataset", "networks", "batch_size")
+    return canonical_json({name: facts.get(name) for name in alike} | {"method": method})

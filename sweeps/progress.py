@@ -1,6 +1,7 @@
 """Progress: one live line on a terminal, and one line for each trial that ends; plain lines where the output is no terminal."""
 
 import json
+import shutil
 import sys
 import time
 from typing import TextIO
@@ -60,7 +61,8 @@ class Progress(Listener):
 
     def _draw(self) -> None:
         if self.live:
-            print(f"\r\x1b[2K{self.line()}", end="", file=self.out, flush=True)
+            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be drawn over
+            print(f"\r\x1b[2K{self.line()[:width]}", end="", file=self.out, flush=True)
 
     def _clear(self) -> None:
         if self.live:

@@ -15,7 +15,7 @@ ENVIRONMENT = ("device", "processor", "cpus", "versions", "git_commit", "git_dir
 
 
 def compare_with_replay(row: Row, conditions: Conditions) -> tuple[list[str], float]:
-    """(what differs from the stored row, seconds). The second is empty where both agree to the last bit."""
+    """(what differs from the stored row, seconds). The first is empty where both agree to the last bit."""
     started = time.monotonic()
     trial = Trial.from_facts(json.loads(row.spec), row.sweep, row.label)
     again = run_trial(trial, replace(conditions, attempt=row.attempt)).row

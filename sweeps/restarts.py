@@ -6,6 +6,7 @@ checkpoint: when a checkpoint is written depends on the clock, and a trial's num
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -32,9 +33,13 @@ class RestartLog:
 
     @classmethod
     def read(cls, checkpoint: Path | None) -> "RestartLog":
+        """What is noted beside the checkpoint; a damaged log counts as none, and the trial then diverges and restarts as before."""
         if checkpoint is None or not _beside(checkpoint).is_file():
             return cls()
-        return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
+        try:
+            return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
+        except (ValueError, TypeError):
+            return cls()
 
     def write(self, checkpoint: Path | None) -> None:
         if checkpoint is None:
@@ -42,7 +47,10 @@ class RestartLog:
         path = _beside(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        temporary.write_text(json.dumps([asdict(entry) for entry in self.entries]))
+        with temporary.open("w") as file:
+            json.dump([asdict(entry) for entry in self.entries], file)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
 
     def with_entry(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
@@ -62,9 +70,10 @@ class RestartLog:
 
 
 def forget_checkpoint(checkpoint: Path) -> None:
-    """The checkpoint and the log beside it."""
-    checkpoint.unlink(missing_ok=True)
-    _beside(checkpoint).unlink(missing_ok=True)
+    """The checkpoint, the log beside it, and what a killed process left of either."""
+    with suppress(NotADirectoryError):
+        for path in (checkpoint, _beside(checkpoint), *checkpoint.parent.glob(f".{checkpoint.stem}.*")):
+            path.unlink(missing_ok=True)
 
 
 def _beside(checkpoint: Path) -> Path:

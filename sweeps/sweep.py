@@ -51,9 +51,14 @@ def find_sweep(name: str) -> Sweep:
 
 
 def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
-    """The trials for which every key=value of `only` holds."""
+    """The trials for which every key=value of `only` holds; one that has no such key does not match."""
     wanted = [_pair(text) for text in only]
-    return [trial for trial in trials if all(str(_facet(trial, key)) == value for key, value in wanted)]
+    facets = [(trial, _facets(trial) if wanted else {}) for trial in trials]
+    known = {key for _, of_trial in facets for key in of_trial}
+    for key, _ in wanted:
+        if facets and key not in known:
+            raise SettingError(f"--only knows no '{key}'.{nearest(key, sorted(known))}")
+    return [trial for trial, has in facets if all(key in has and _equal(has[key], value) for key, value in wanted)]
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -63,9 +68,17 @@ def _pair(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _facet(trial: Trial, key: str) -> Any:
+def _equal(value: Any, text: str) -> bool:
+    """As text, or as numbers where both are: 1e-3 is 0.001."""
+    try:
+        return str(value) == text or (not isinstance(value, bool) and float(value) == float(text))
+    except (TypeError, ValueError):
+        return False
+
+
+def _facets(trial: Trial) -> dict[str, Any]:
     spec = trial.spec
-    facets = {
+    return {
         "label": trial.name,
         "dataset": spec.dataset["name"],
         "method": spec.method["name"],
@@ -73,6 +86,3 @@ def _facet(trial: Trial, key: str) -> Any:
         "task": spec.task,
         "seed": spec.seed,
     } | {f"method.{name}": value for name, value in trial.facts["method"].items()}
-    if key not in facets:
-        raise SettingError(f"--only knows no '{key}'.{nearest(key, facets)}")
-    return facets[key]

@@ -7,6 +7,7 @@ row was written meanwhile, by another driver or by a worker that died before it 
 """
 
 import json
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ray import tune
 
 from sweeps.attempt import Attempt, Conditions
 from sweeps.errors import StoreError
-from sweeps.row import Row
+from sweeps.row import FAILURES, Row
 from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.registry import load_plugin
@@ -44,15 +45,18 @@ class TrialTrainable(tune.Trainable):
         if self.stored is not None:
             return self._report(done=True) | {"outcome": self.stored.outcome, "reason": self.stored.reason}
         self.attempt.advance(SLICE_SECONDS)
+        if self.attempt.unsaved is not None:
+            return self._report(done=True) | {"store_error": self.attempt.unsaved}
         if self.attempt.ending is None:
             return self._report(done=False)
         record = self.attempt.record()
         try:
-            Store(Path(self.site["store"])).write(record)
+            self._store().write(record)
         except StoreError as error:  # no use in training it again: the driver must hear of it
             self.attempt.save_result()
             return self._report(done=True) | {"store_error": str(error)}
-        self.attempt.forget_checkpoint()
+        if record.row.outcome not in FAILURES:  # a retry goes on from it
+            self.attempt.forget_checkpoint()
         return self._report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
 
     def save_checkpoint(self, checkpoint_dir: str) -> None:
@@ -64,17 +68,25 @@ class TrialTrainable(tune.Trainable):
 
     def cleanup(self) -> None:
         """Tune may set up a trial in two workers and drop one of them later, when the other has long stored the row."""
-        if self.attempt.step > 0 and self._stored_row() is None:
+        stored = None
+        with suppress(StoreError):  # then it is the more important to save
+            stored = self._stored_row()
+        if self.attempt is not None and self.attempt.step > 0 and stored is None:
             self.attempt.save()
 
     def _begin(self, config: dict[str, Any]) -> None:
         self.job = config["job"]
         trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
         self.stored = self._stored_row()
+        self.attempt: Any = None  # before the next is built: two may not fit into memory
         self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | {"attempt": self.job["attempt"]})))
 
     def _stored_row(self) -> Row | None:
-        return stored_row(Store(Path(self.site["store"])), self.job["id"], self.job["attempt"])
+        return stored_row(self._store(), self.job["id"], self.job["attempt"])
+
+    def _store(self) -> Store:
+        """Never made here: a node that does not see the driver's must say so, not write into one of its own."""
+        return Store(Path(self.site["store"]), create=False)
 
     def _report(self, done: bool) -> dict[str, Any]:
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""

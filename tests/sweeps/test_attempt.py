@@ -11,7 +11,8 @@ import pytest
 import torch
 from engine_helpers import TIMING, content, plugin
 
-from sweeps.attempt import Attempt, Conditions, Ending, run_trial, without_paths
+from sweeps.attempt import Attempt, Conditions, Ending, run_trial
+from sweeps.scrub import scrubbed
 from sweeps.store import Store
 from vera.tasks import DensityTask, Measurement
 
@@ -77,7 +78,7 @@ def test_what_cannot_be_built_is_an_error_with_a_row():
 
 
 def test_an_attempt_of_which_nothing_is_left_is_a_row_too(tmp_path):
-    record = Attempt.lost(trouble(), Conditions(attempt=3), Ending("error", 0, "the node is gone")).record()
+    record = Attempt.lost(trouble(), Conditions(attempt=3), Ending("error", 0, "the node is gone"), {}).record()
     assert (record.row.outcome, record.row.reason, record.row.attempt) == ("error", "the node is gone", 3)
     Store(tmp_path).write(record)
     assert Store(tmp_path).row(record.row.trial_id) == record.row
@@ -127,7 +128,7 @@ def test_no_path_user_or_host_is_in_any_row(monkeypatch, tmp_path):
     ],
 )
 def test_paths_are_cut_to_their_last_part(text, expected):
-    assert without_paths(text) == expected
+    assert scrubbed(text) == expected
 
 
 def test_a_resumed_attempt_ends_like_an_undisturbed_one(tmp_path):
@@ -189,3 +190,74 @@ def test_two_runs_of_a_trial_differ_in_timing_alone():
     one, other = run_trial(trouble()), run_trial(trouble())
     assert content(one) == content(other)
     assert set(TIMING) <= vars(one.row).keys()
+
+
+def test_a_checkpoint_that_cannot_be_written_stops_the_attempt_and_keeps_the_last_one(tmp_path):
+    conditions = Conditions(checkpoint_dir=str(tmp_path / "checkpoints"), checkpoint_every=0.0)
+    attempt = Attempt(trouble(steps=10_000, pause=0.001), conditions)
+    attempt.advance(0.05)
+    kept = attempt.checkpoint.read_bytes()
+    (tmp_path / "checkpoints").rename(tmp_path / "away")
+    (tmp_path / "checkpoints").write_text("no directory any more")
+    attempt.advance(0.05)
+    assert attempt.unsaved
+    assert attempt.ending is None, "it is healthy"
+    assert (tmp_path / "away" / attempt.checkpoint.name).read_bytes() == kept
+
+
+def test_a_checkpoint_that_could_not_be_read_is_not_thrown_away(tmp_path, monkeypatch):
+    conditions = Conditions(checkpoint_dir=str(tmp_path), checkpoint_every=0.0)
+    attempt = Attempt(trouble(steps=10_000, pause=0.001), conditions)
+    attempt.advance(0.05)
+    kept = attempt.checkpoint.read_bytes()
+    monkeypatch.setattr("vera.checkpoint.torch.load", broken(OSError("input/output error")))
+    assert Attempt(attempt.trial, conditions).ending.outcome == "error"
+    assert attempt.checkpoint.read_bytes() == kept
+    monkeypatch.setattr("vera.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory")))
+    assert Attempt(attempt.trial, conditions).ending.outcome == "out_of_memory"
+    assert attempt.checkpoint.read_bytes() == kept
+
+
+def broken(error):
+    def load(*arguments, **settings):
+        raise error
+
+    return load
+
+
+@pytest.mark.parametrize("metrics", [{"loss": torch.ones(2)}, {"loss": "much"}], ids=["tensor", "text"])
+def test_a_measurement_that_the_store_cannot_keep_is_an_error_in_the_row(metrics, monkeypatch, tmp_path):
+    monkeypatch.setattr(math, "isfinite", lambda value: True)  # the plug-in's own task would not have asked
+    monkeypatch.setattr(DensityTask, "measure", lambda self, trainer: Measurement(metrics))
+    record = run_trial(trouble())
+    assert record.row.outcome == "error"
+    assert record.row.reason
+    Store(tmp_path).write(record)
+
+
+def test_an_array_that_the_store_cannot_keep_is_an_error_in_the_row(monkeypatch):
+    odd = Measurement({}, {"samples": torch.ones(2, dtype=torch.bfloat16)})
+    monkeypatch.setattr(DensityTask, "measure", lambda self, trainer: odd)
+    assert run_trial(trouble()).row.outcome == "error"
+
+
+def test_what_is_lost_keeps_its_restarts_and_its_last_report(tmp_path):
+    from sweeps.restarts import RestartLog
+
+    trial, conditions = trouble(), Conditions(checkpoint_dir=str(tmp_path))
+    RestartLog().with_entry(5, "loss is nan", 0, 1.5).write(tmp_path / f"{trial.id}.pt")
+    row = Attempt.lost(trial, conditions, Ending("error", 7, "gone"), {"loss": 0.5}).record().row
+    assert (row.outcome, row.outcome_step, json.loads(row.metrics)) == ("error", 7, {"loss": 0.5})
+    assert [restart["step"] for restart in json.loads(row.restarts)] == [5]
+    assert row.seconds == 1.5
+
+
+def test_torch_gets_the_threads_that_the_trial_was_given():
+    before = torch.get_num_threads()
+    try:
+        run_trial(trouble(), Conditions(cpus=2.0))
+        assert torch.get_num_threads() == 2
+        run_trial(trouble(), Conditions(cpus=0.5))
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from sweeps.cluster import check_resources, protect_token
+from sweeps.cluster import check_resources, largest_node, protect_token
 from sweeps.errors import EngineError
 
 
@@ -41,8 +41,8 @@ def test_a_token_in_the_environment_is_written_nowhere(token, monkeypatch):
 @pytest.mark.parametrize(
     ("cpus", "gpus", "words"),
     [
-        (3, 0, "asks for 3 CPU, the cluster has 2: choose a smaller --cpus-per-trial"),
-        (1, 0.5, "asks for 0.5 GPU, the cluster has 0: choose a smaller --gpus-per-trial"),
+        (3, 0, "asks for 3 CPU, the largest node has 2: choose a smaller --cpus-per-trial"),
+        (1, 0.5, "asks for 0.5 GPU, the largest node has 0: choose a smaller --gpus-per-trial"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_refused(cpus, gpus, words):
@@ -58,3 +58,16 @@ def test_a_fraction_of_more_than_one_gpu_is_refused():
 @pytest.mark.parametrize(("cpus", "gpus"), [(2, 0), (0.5, 0.25), (1, 2)])
 def test_what_the_cluster_has_can_be_asked_for(cpus, gpus):
     check_resources(cpus, gpus, {"CPU": 2.0, "GPU": 4.0})
+
+
+def test_a_trial_must_fit_on_one_node():
+    node = {"Alive": True, "Resources": {"CPU": 2.0}}
+    dead = {"Alive": False, "Resources": {"CPU": 64.0}}
+    assert largest_node([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
+
+
+def test_a_token_that_cannot_be_kept_is_an_error_with_a_way_on(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    (tmp_path / "ray").write_text("a file")
+    with pytest.raises(EngineError, match="RAY_AUTH_TOKEN_PATH"):
+        protect_token(tmp_path / "ray" / "auth_token")

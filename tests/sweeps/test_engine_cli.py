@@ -154,3 +154,17 @@ def test_missing_data_are_named_once_before_anything_runs(tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("vera data fetch mnist") == 1
     assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_a_bad_part_is_named_by_whoever_comes_upon_it(tmp_path, capsys):
+    (tmp_path / "trials" / "rows").mkdir(parents=True)
+    (tmp_path / "trials" / "rows" / "zz.parquet").write_text("no Parquet")
+    assert main(["plan", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path)]) == 0
+    assert "rows/zz.parquet is not readable" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", [("--cpus-per-trial", "0"), ("--time-limit", "nan"), ("--gpus-per-trial", "-1")])
+def test_numbers_that_mean_nothing_are_refused(flag, capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "toy-demo", *flag])
+    assert flag[0] in capsys.readouterr().err

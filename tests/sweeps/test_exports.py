@@ -87,3 +87,36 @@ def test_a_tracking_store_that_does_not_answer_is_named_before_anything_runs(tmp
     assert main(arguments) == 2
     assert "--mlflow" in capsys.readouterr().err
     assert not list(Path(tmp_path).rglob("rows/*.parquet"))
+
+
+def test_wandb_without_a_key_is_named_before_anything_runs(monkeypatch, tmp_path):
+    for name in ("WANDB_MODE", "WANDB_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    with pytest.raises(EngineError, match="--wandb needs a key"):
+        Exports(wandb="a-project").check()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(EngineError, match="--tensorboard"):
+        Exports(tensorboard=str(tmp_path / "taken" / "events")).check()
+
+
+def test_an_export_that_fails_is_switched_off_with_one_warning(capsys):
+    from ray import tune
+
+    from sweeps.callback import Tolerant
+
+    class Gone(tune.Callback):
+        calls = 0
+
+        def on_trial_result(self, **info):
+            self.calls += 1
+            raise ConnectionError("the server is gone")
+
+    callback = Tolerant(Gone())
+    callback.on_trial_result(iteration=1)
+    callback.on_trial_result(iteration=2)
+    assert callback.inner.calls == 1
+    assert capsys.readouterr().err.count("Gone failed and is switched off (ConnectionError: the server is gone)") == 1

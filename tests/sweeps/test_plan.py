@@ -1,8 +1,11 @@
 """The plan: enumerate, subtract, estimate."""
 
+from dataclasses import replace
+
 import pytest
 from engine_helpers import make_row
 
+from sweeps.canonical import canonical_json
 from sweeps.plan import Plan, estimate, make_plan, unique
 from sweeps.sweep import find_sweep
 from sweeps.trial import with_seed
@@ -15,7 +18,7 @@ def measured(trial, seconds, outcome="ok"):
     spec = trial.spec
     return make_row(
         trial.id, outcome=outcome, task=spec.task, dataset=spec.dataset["name"], energy=spec.networks["energy"]["name"],
-        method=spec.method["name"], batch_size=spec.batch_size, steps=spec.steps, seconds=seconds,
+        method=spec.method["name"], batch_size=spec.batch_size, steps=spec.steps, seconds=seconds, spec=canonical_json(trial.facts),
     )  # fmt: skip
 
 
@@ -48,13 +51,30 @@ def test_adding_a_seed_to_a_finished_sweep_gives_exactly_the_new_trials():
     assert make_plan(SWEEP.trials("laptop"), done, []).cached == []
 
 
+def test_adding_a_value_to_a_grid_gives_exactly_the_new_trials():
+    def grid(rates):
+        return [replace(TRIALS[0], spec=replace(TRIALS[0].spec, method={"name": "ml", "lr": lr})) for lr in rates]
+
+    done = {trial.id: "ok" for trial in grid((1e-3, 1e-4))}
+    assert make_plan(grid((1e-3, 1e-4, 1e-5)), done, []).missing == grid((1e-5,))
+
+
 def test_costs_come_from_the_median_of_like_trials_scaled_to_their_steps():
-    trial, long = TRIALS[0], SWEEP.trials("laptop")[0]
+    trial, other_profile = TRIALS[0], SWEEP.trials("laptop")[0]
+    long = replace(trial, spec=replace(trial.spec, steps=10 * trial.spec.steps))
+    faster = replace(trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5}))
     rows = [measured(trial, seconds) for seconds in (6.0, 12.0, 600.0)]
-    assert estimate([trial, long, TRIALS[-1]], rows) == {
+    assert estimate([trial, long, faster, TRIALS[-1], other_profile], rows) == {
         trial.id: pytest.approx(12.0),
-        long.id: pytest.approx(12.0 * long.spec.steps / trial.spec.steps),
+        long.id: pytest.approx(120.0),
+        faster.id: pytest.approx(12.0),
     }
+
+
+def test_what_counts_things_changes_the_cost():
+    pcd = TRIALS[-1]
+    more = replace(pcd, spec=replace(pcd.spec, method={**pcd.spec.method, "sampler_steps": 200}))
+    assert estimate([more], [measured(pcd, 5.0)]) == {}
 
 
 def test_failed_trials_say_nothing_about_costs():

@@ -82,8 +82,10 @@ def test_a_trial_that_starts_again_is_not_counted_twice():
 
 
 def test_the_line_of_a_trial():
-    good = make_row("0123456789", label="VERA", seed=2, metrics='{"loss": 9, "test_log_likelihood": -2.6123}', seconds=12.3)
-    assert line_for(good) == " ✓ VERA         seed 2    test_log_likelihood -2.612   12 s   01234567"
+    good = make_row(
+        "0123456789", label="VERA", dataset="moons", seed=2, metrics='{"loss": 9, "test_log_likelihood": -2.6123}', seconds=12.3
+    )
+    assert line_for(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
     bad = line_for(make_row(outcome="diverged", outcome_step=1_234, reason="loss is not finite"))
     assert "✗" in bad
     assert "diverged at step 1,234 (loss is not finite)" in bad

@@ -100,3 +100,9 @@ def test_no_log_is_written_where_there_are_no_checkpoints():
 def test_the_row_gives_back_the_trial(seed):
     trial = unlucky(2, seed=seed)
     assert Trial.from_facts(json.loads(run_trial(trial).row.spec)).id == trial.id
+
+
+@pytest.mark.parametrize("content", ["", "{", '[{"step": 5}]'])
+def test_a_damaged_log_counts_as_none(tmp_path, content):
+    (tmp_path / "abc.restarts.json").write_text(content)
+    assert RestartLog.read(tmp_path / "abc.pt") == RestartLog()

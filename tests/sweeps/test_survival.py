@@ -235,3 +235,26 @@ def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
     stayed, moved = sorted((list(processes_of(log, seed).values()) for seed in range(2)), key=len)
     assert (len(stayed), len(moved)) == (1, 2)
     assert moved[1][0] > 1
+
+
+def test_ctrl_c_saves_what_runs_though_no_checkpoint_was_due(tmp_path):
+    log = tmp_path / "log"
+    command = ("run", "patience", "--seeds", 2, "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 2)
+    driver = start(*command, "--checkpoint-every", 10_000, TROUBLE_LOG=log)
+    wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
+    assert not list((tmp_path / "checkpoints").glob("*.pt"))
+    os.killpg(driver.pid, signal.SIGINT)
+    assert finish(driver)[0] == 2
+    assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
+
+
+def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(tmp_path):
+    log = tmp_path / "log"
+    command = ("run", "doomed", "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 1)
+    code, _, err = vera(*command, TROUBLE_LOG=log)
+    assert code == 1, err
+    rows = {row.label: row for row in stored(tmp_path).values()}
+    assert rows["good"].outcome == "ok"
+    assert rows["doomed"].outcome == "error"
+    assert rows["doomed"].log_tail
+    assert len({pid for pid, step, seed, _ in read_log(log) if seed == 7}) == 4, "the first, and three more"

@@ -59,3 +59,11 @@ def test_an_unknown_sweep_is_answered_with_the_nearest():
 def test_a_plugin_adds_a_sweep(trouble_plugin):
     assert {"faults", "toy-demo"} <= set(sweeps.names())
     assert [trial.name for trial in find_sweep("faults").trials("smoke")] == ["good", "raises", "diverges", "slow"]
+
+
+def test_only_compares_numbers_as_numbers_and_skips_trials_without_the_key():
+    from sweeps.sweep import find_sweep, matching
+
+    trials = find_sweep("toy-demo").trials("smoke")
+    assert {trial.label for trial in matching(trials, ["method.lr=1e-3"])} == {"ML", "VERA", "PCD"}
+    assert {trial.label for trial in matching(trials, ["method.entropy_weight=1"])} == {"VERA"}

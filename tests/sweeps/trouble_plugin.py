@@ -1,6 +1,7 @@
 """A plug-in of the tests: maximum likelihood that takes its time, fails on request, and writes down where each step ran."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ FAULT_AT = 5
 class Trouble(MaximumLikelihood):
     """Fails at step FAULT_AT as `fault` says."""
 
-    fault: Annotated[str, "none, raise, memory, cuda-memory, diverge, unlucky or path"] = "none"
+    fault: Annotated[str, "none, raise, die, memory, cuda-memory, diverge, unlucky or path"] = "none"
     pause: Annotated[float, "seconds that a step takes longer"] = 0.0
     meet: Annotated[int, "processes that must have come to their first step before any goes on"] = 1
 
@@ -63,6 +64,8 @@ def wait_for_others(count, patience=300.0):
 def fail(fault):
     if fault == "raise" and not os.environ.get("TROUBLE_MENDED"):
         raise ValueError("raised on request")
+    if fault == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
     if fault == "memory":
         raise MemoryError("no memory on request")
     if fault == "cuda-memory":
@@ -84,6 +87,12 @@ def faults(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
         yield trouble(seed, label="raises", fault="raise")
         yield trouble(seed, label="diverges", fault="diverge")
         yield trouble(seed, 10_000, label="slow", pause=0.02)
+
+
+@sweep("doomed", "one trial that kills every worker it gets, and a good one", seeds=(0,))
+def doomed(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    yield trouble(0, label="good")
+    yield trouble(0, label="doomed", fault="die", pause=7 / 1e6)
 
 
 @sweep("patience", "trials that take seconds", seeds=(0, 1, 2, 3, 4))

@@ -1,0 +1,70 @@
+"""Flags that verbs share, and what their values must be."""
+
+import argparse
+import math
+from typing import TypeAlias
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
+    """A verb that looks into a store."""
+    parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser.add_argument(
+        "--results-dir", metavar="DIR", default="results/local", help="where the store lies (default: results/local)"
+    )
+    parser.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+    )
+    return parser
+
+
+def selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sweep", metavar="SWEEP", help="the name of a sweep (see: vera list)")
+    parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
+    parser.add_argument(
+        "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
+    )
+    parser.add_argument("--seeds", metavar="N", type=_count, help="seeds 0 to N-1 in place of the sweep's own")
+
+
+def execution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
+    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
+    parser.add_argument(
+        "--cpus-per-trial", type=_positive, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
+    )
+    parser.add_argument(
+        "--gpus-per-trial", type=_not_negative, default=0.0, metavar="N", help="GPUs of a trial, or a fraction of one"
+    )
+    parser.add_argument("--max-concurrent", type=_count, metavar="N", help="at most so many trials at once")
+    parser.add_argument("--time-limit", type=_positive, metavar="SECONDS", help="end a trial as a timeout after so long")
+    parser.add_argument(
+        "--checkpoint-every", type=_not_negative, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
+    )
+    parser.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
+    parser.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
+    parser.add_argument("--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project")
+    parser.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
+
+
+def _positive(text: str) -> float:
+    value = _not_negative(text)
+    if not value:
+        raise argparse.ArgumentTypeError("must be above 0")
+    return value
+
+
+def _not_negative(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got {text}")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return value

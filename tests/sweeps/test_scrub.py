@@ -1,0 +1,46 @@
+"""Texts that reach a row tell nobody whose machine it was, nor any secret."""
+
+import getpass
+import socket
+from pathlib import Path
+
+import pytest
+
+from sweeps.scrub import scrubbed
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "kept"),
+    [
+        ("no file /home/ann/data/x.csv here", ["/home", "ann"], ["x.csv", "here"]),
+        ("no file '/home/John Smith/data/x.csv' here", ["John", "Smith"], ["x.csv", "here"]),
+        (r"C:\Users\ann\x.csv", ["Users", "ann"], ["x.csv"]),
+        ("could not reach https://user:hunter2@example.org", ["hunter2", "user"], ["example.org"]),
+        ("GET /v1?token=hunter2&a=1 failed", ["hunter2"], ["a=1"]),
+        ("password: hunter2, retrying", ["hunter2"], ["retrying"]),
+        ("worker at 10.1.2.3:6379 died", ["10.1.2.3"], ["died"]),
+        (
+            "killed, low on memory. Top 10 memory users:\nPID MEM COMMAND\n1 2 psql --password=hunter2",
+            ["psql", "PID"],
+            ["low on memory"],
+        ),
+    ],
+)
+def test_what_is_nobodys_business_is_gone(text, gone, kept):
+    result = scrubbed(text)
+    assert not [word for word in gone if word in result], result
+    assert not [word for word in kept if word not in result], result
+
+
+def test_names_and_secrets_of_this_machine(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "c0ffee-c0ffee")
+    text = scrubbed(f"{getpass.getuser()} at {socket.gethostname()} with c0ffee-c0ffee in {Path.home()}/x.py")
+    assert "c0ffee" not in text
+    assert socket.gethostname() not in text
+    assert str(Path.home()) not in text
+    assert "x.py" in text
+
+
+@pytest.mark.parametrize("text", ["loss is nan", "a/b is 3.5", "step 1.2 of 3", 'File "…/x.py", line 3'])
+def test_ordinary_words_stay(text):
+    assert scrubbed(text) == text
