@@ -26,6 +26,8 @@ class Cell:
     paper: float | None = None
     reason: str = ""
     """Why there is no value, where there is none."""
+    comparable: bool = True
+    """Whether the paper's value was measured in this way; else it is shown and not judged by."""
 
     @property
     def n(self) -> int:
@@ -62,28 +64,31 @@ class Cell:
     @property
     def difference(self) -> float | None:
         """Measured less the paper's."""
-        return None if self.mean is None or self.paper is None else self.mean - self.paper
+        return None if self.mean is None or self.paper is None or not self.comparable else self.mean - self.paper
 
     @property
     def verdict(self) -> Verdict | None:
-        """Against the paper's value: whether it lies in our interval. None where either is missing."""
-        if self.mean is None or self.paper is None:
+        """Against the paper's value, which is of one run: whether it lies where another run of ours would, with 95 %.
+
+        That is the prediction interval, wider than the mean's by √(n + 1). None where there is nothing to compare.
+        """
+        if self.difference is None:
             return None
         if self.half_width is None:
             return "undetermined"
-        if abs(self.mean - self.paper) <= self.half_width:
+        if abs(self.difference) <= self.half_width * math.sqrt(self.n + 1):
             return "agrees"
-        return "above" if self.mean > self.paper else "below"
+        return "above" if self.difference > 0 else "below"
 
 
-def difference_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float] | None:
-    """Mean of a less mean of b and the half-width of its 95 % interval (Welch); None where a side has fewer than two values."""
+def difference_interval(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
+    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than two values."""
     if len(a) < 2 or len(b) < 2:
         return None
     u, v = variance(a) / len(a), variance(b) / len(b)
     share = u / (u + v) if u + v else 0.5
     freedom = 1 / (share**2 / (len(a) - 1) + (1 - share) ** 2 / (len(b) - 1))
-    return fmean(a) - fmean(b), t_quantile(freedom) * math.sqrt(u + v)
+    return fmean(a) - fmean(b), t_quantile(freedom, level) * math.sqrt(u + v)
 
 
 @cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from bench.cell import Cell, difference_interval
+from bench.cell import LEVEL, Cell, difference_interval
 from bench.results import Results
 
 Judgement = Literal["supported", "refuted", "undetermined"]
@@ -29,19 +29,39 @@ class Claim:
     check: Callable[[Results], Finding]
 
 
-def compare(name_a: str, a: Cell, name_b: str, b: Cell) -> Finding:
-    """Whether a lies above b: by the 95 % interval of the difference, undetermined where it holds zero or a side lacks values."""
+def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) -> Finding:
+    """Whether a lies above b, by an interval of the difference; undetermined where it holds zero or a side lacks values.
+
+    Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only at the level that
+    keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for support no correction is needed. Trials
+    that were lost have no value to compare: the evidence counts them.
+    """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
             return Finding("undetermined", f"{name} has no value ({cell.reason})")
     interval = difference_interval(a.values, b.values)
-    if interval is None:
+    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
+    if interval is None or strict is None:
         return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: too few for an interval")
     difference, half_width = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
-    if abs(difference) <= half_width:
-        return Finding("undetermined", evidence)
-    return Finding("supported" if difference > 0 else "refuted", evidence)
+    if difference > half_width:
+        return Finding("supported", evidence)
+    return Finding("refuted" if -difference > strict[1] else "undetermined", evidence)
+
+
+def at_most(name: str, a: Cell, b: Cell, tolerance: float) -> Finding:
+    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if none of it does."""
+    if not a.values or not b.values:
+        return Finding("undetermined", f"{name}: {a.reason or b.reason}")
+    interval = difference_interval(a.values, b.values)
+    if interval is None:
+        return Finding("undetermined", f"{name}: too few for an interval")
+    difference, half_width = interval
+    evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)}, tolerance {tolerance:g}"
+    if difference + half_width <= tolerance:
+        return Finding("supported", evidence)
+    return Finding("refuted" if difference - half_width > tolerance else "undetermined", evidence)
 
 
 def all_of(findings: list[Finding]) -> Finding:

@@ -6,7 +6,7 @@ one that finished last counts, and `notes` says so.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -64,6 +64,10 @@ class Results:
         latest = max(families.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
         self._take_note(f"{trial.name} on {trial.spec.dataset['name']}", len(families), latest)
         return sorted(latest, key=lambda row: row.seed)
+
+    def rows_of(self, trials: Iterable[Trial]) -> list[Row]:
+        """The rows of all of them."""
+        return [row for trial in trials for row in self.like(trial)]
 
     def cell(self, trial: Trial, metric: str, paper: float | None = None) -> Cell:
         """A metric of the trial over its seeds."""
