@@ -6,6 +6,8 @@ DEV := $(STAMP)-dev
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 # Budgets: smoke (seconds), laptop (minutes on two cores), paper (the paper's own; for a GPU cluster).
 PROFILE ?= laptop
+# More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
+FLAGS ?=
 ARTIFACTS := table2 table10 figure1 figure2 figure3 figure5 figure6
 
 .DEFAULT_GOAL := help
@@ -45,7 +47,7 @@ format: $(DEV)  ## let ruff reformat the code
 # Rendered also where a trial ended in error (1), not where the run could not be done (2).
 .PHONY: $(addprefix reproduce-,$(ARTIFACTS))
 $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
-	@$(BIN)/vera run $* --profile $(PROFILE); code=$$?; \
+	@$(BIN)/vera run $* --profile $(PROFILE) $(FLAGS); code=$$?; \
 	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) || code=$$?; exit $$code
 
 report: $(STAMP)  ## one self-contained HTML page of all results

@@ -50,18 +50,22 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
     return Finding("refuted" if -difference > strict[1] else "undetermined", evidence)
 
 
-def at_most(name: str, a: Cell, b: Cell, tolerance: float) -> Finding:
-    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if none of it does."""
+def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
+    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if none of it does.
+
+    `comparisons` as for `compare`.
+    """
     if not a.values or not b.values:
         return Finding("undetermined", f"{name}: {a.reason or b.reason}")
     interval = difference_interval(a.values, b.values)
-    if interval is None:
+    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
+    if interval is None or strict is None:
         return Finding("undetermined", f"{name}: too few for an interval")
     difference, half_width = interval
     evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
         return Finding("supported", evidence)
-    return Finding("refuted" if difference - half_width > tolerance else "undetermined", evidence)
+    return Finding("refuted" if difference - strict[1] > tolerance else "undetermined", evidence)
 
 
 def all_of(findings: list[Finding]) -> Finding:

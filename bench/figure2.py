@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench.artifact import Artifact, Drawing, artifacts
 from bench.nice import SETTINGS, line, trial_of
 from bench.render.caption import caption_tail
-from bench.render.plotting import panels
+from bench.render.plotting import mosaic, panels
 from bench.results import Results
 from sweeps.trial import Profile, Trial
 
@@ -42,7 +42,7 @@ class Pair:
         if rows[0].outcome != "ok":
             return cls(trial.label, None, None, f"{rows[0].outcome.replace('_', ' ')} at step {rows[0].outcome_step:,}")
         arrays = results.arrays(rows[0])
-        exact, training = (mosaic(arrays[name]) if name in arrays else None for name in ("exact_samples", "training_samples"))
+        exact, training = (tile(arrays[name]) if name in arrays else None for name in ("exact_samples", "training_samples"))
         return cls(trial.label, exact, training, "trains without samples" if training is None else "")
 
 
@@ -51,15 +51,10 @@ def pixels(samples: NDArray[Any]) -> NDArray[Any]:
     return 1 / (1 + np.exp(-samples.astype(np.float64)))
 
 
-def mosaic(samples: NDArray[Any]) -> NDArray[Any]:
-    """The first images as one, in rows and columns with a white line between."""
-    rows, columns = TILES
+def tile(samples: NDArray[Any]) -> NDArray[Any]:
+    """The first samples as square images on one sheet."""
     side = round(samples.shape[1] ** 0.5)
-    canvas = np.ones((rows * (side + 1) - 1, columns * (side + 1) - 1))
-    for place, image in enumerate(pixels(samples[: rows * columns]).reshape(-1, side, side)):
-        top, left = (index * (side + 1) for index in divmod(place, columns))
-        canvas[top : top + side, left : left + side] = image
-    return canvas
+    return mosaic(pixels(samples).reshape(-1, side, side), *TILES, white=1.0, gap=1)
 
 
 def draw(pairs: Sequence[Pair]) -> Any:

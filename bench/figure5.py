@@ -14,23 +14,13 @@ from numpy.typing import NDArray
 from bench.artifact import Artifact, Drawing, artifacts
 from bench.bias import BUDGETS, importance
 from bench.render.caption import caption_tail
-from bench.render.plotting import panels
+from bench.render.plotting import mosaic, panels
 from bench.results import Results
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial
 
 ROWS, COLUMNS, GAP = 10, 10, 2
 WHITE = 255
-
-
-def mosaic(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Images (n, side, side) in reading order on a white sheet, as many as fit."""
-    pitch = images.shape[1] + GAP
-    sheet = np.full((ROWS * pitch - GAP, COLUMNS * pitch - GAP), WHITE, np.uint8)
-    for i, image in enumerate(images[: ROWS * COLUMNS]):
-        row, column = divmod(i, COLUMNS)
-        sheet[row * pitch : row * pitch + len(image), column * pitch : column * pitch + len(image)] = image
-    return sheet
 
 
 def draw(images: NDArray[np.uint8] | None) -> Any:
@@ -40,7 +30,7 @@ def draw(images: NDArray[np.uint8] | None) -> Any:
     if images is None:
         axis.text(0.5, 0.5, "no samples", ha="center", va="center")
     else:
-        axis.imshow(mosaic(images), cmap="gray", vmin=0, vmax=WHITE, interpolation="nearest")
+        axis.imshow(mosaic(images, ROWS, COLUMNS, WHITE, GAP), cmap="gray", vmin=0, vmax=WHITE, interpolation="nearest")
     return figure
 
 

@@ -120,7 +120,7 @@ LINES = (
         TWO_RATES, TWO_LAPTOP_RATES, gflop=54.0,
     ),
     Line(
-        "MEG", {"name": "meg", **VERA}, {"lr": 1e-4, "generator_lr": 1e-3}, TRIO,
+        "MEG", {"name": "meg", **VERA}, {"lr": 2e-4, "generator_lr": 1e-3}, TRIO,
         TWO_RATES, TWO_LAPTOP_RATES, {"method": "MEG"}, gflop=44.6,
     ),
     Line(

@@ -1,7 +1,7 @@
 """The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and loads no torch.
 
 Rows come from the user's own store where it has any of the artifact at that profile, else from the published one; the output says
-which. Files are written beside the store they were made from.
+which. Files are written beside the user's own store, unless the published one is named.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def render(arguments: argparse.Namespace) -> int:
         raise VeraError(missing[0] if "all" not in arguments.names else _nothing(arguments))
     for artifact, results in found.items():
         if results is not None:
-            _show(artifact, results, _folder(results.source, arguments))
+            _show(artifact, results, _target(arguments))
     for line in missing:
         print(f"skipped: {line}")
     for problem in [problem for results in stores for problem in results.store.problems]:
@@ -119,6 +119,11 @@ def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
 
 def _folder(source: "Source", arguments: argparse.Namespace) -> Path:
     return Path(arguments.results_dir if source == "local" else PUBLISHED)
+
+
+def _target(arguments: argparse.Namespace) -> Path:
+    """Where files are written: beside the user's own store, unless the published one was named."""
+    return Path(PUBLISHED if arguments.source == "published" else arguments.results_dir)
 
 
 def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:

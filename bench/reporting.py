@@ -6,14 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from bench.rendering import LOCAL, PUBLISHED
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
     from bench.results import Results, Source
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-LOCAL = "results/local"
-PUBLISHED = "results/published"
 FILE = "report.html"
 
 

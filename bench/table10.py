@@ -10,6 +10,9 @@ model exceeds on many points: some of the paper's values do.
 `paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: with one seed
 on moons, 2,500 steps at .005 and 12,500 at .001 came within a tenth of a nat of each other (VERA λ=1, PCD σ=.1), and PCD σ=.3
 diverged after 914 and after 4,839.
+
+How tight the variational bound is shows as what VERA with λ = 1 loses against maximum likelihood: .26, .23 and .34 nats in the
+paper. Half a nat counts as tight enough: less than half of what PCD loses there (1.50, 1.07 and 1.30).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +22,24 @@ from statistics import fmean
 
 from bench.artifact import Artifact, Column, Sheet, Value, artifacts
 from bench.cell import Cell, cell_of
-from bench.claims import Claim, Finding, all_of, compare
+from bench.claims import Claim, Finding, all_of, at_most, compare
 from bench.reference import paper_value
 from bench.render.caption import caption_tail
 from bench.render.spread import exact, number
 from bench.results import Results
-from bench.toys import SIGMAS, Budget, Setting, about, best, not_run, rows_of, samples_hide_density, vera_label
+from bench.toys import (
+    HALF_A_NAT,
+    SIGMAS,
+    Budget,
+    Likelihood,
+    Look,
+    Setting,
+    about,
+    best,
+    not_run,
+    samples_hide_density,
+    vera_label,
+)
 from sweeps.trial import Profile, Trial
 
 DATASETS = ("moons", "circles", "rings")
@@ -124,10 +139,11 @@ def everywhere(check: Check) -> Callable[[Results], Finding]:
 
 
 def vera_beats_pcd(results: Results, dataset: str) -> Finding:
-    """PCD's σ is chosen by the very values that are compared, which flatters PCD and makes the check stricter."""
+    """PCD's σ is chosen by the very values that are compared, so every σ counts as a comparison."""
     block = Block.read(results, dataset)
-    against = block.sigma or BEST_PCD
-    finding = compare(vera_label(1), block.likelihood[vera_label(1)], against, block.likelihood[BEST_PCD])
+    against, own = block.sigma or BEST_PCD, block.likelihood[vera_label(1)]
+    comparisons = len(DATASETS) * len(SIGMAS)
+    finding = compare(vera_label(1), own, against, block.likelihood[BEST_PCD], comparisons)
     return not_run(pcd_of(block.likelihood)) or finding
 
 
@@ -135,7 +151,8 @@ def rises_with_weight(results: Results, dataset: str) -> Finding:
     """At each of the three steps between neighbouring λ; that the ends differ is the claim after this one."""
     cells = Block.read(results, dataset).likelihood
     labels = [vera_label(weight) for weight in LAMBDAS]
-    finding = all_of([compare(high, cells[high], low, cells[low]) for low, high in pairwise(labels)])
+    comparisons = len(DATASETS) * (len(labels) - 1)
+    finding = all_of([compare(high, cells[high], low, cells[low], comparisons) for low, high in pairwise(labels)])
     return Finding(finding.judgement, finding.evidence + falls_in_paper(dataset))
 
 
@@ -149,22 +166,29 @@ def falls_in_paper(dataset: str) -> str:
 def entropy_helps(results: Results, dataset: str) -> Finding:
     cells = Block.read(results, dataset).likelihood
     high, low = vera_label(1), vera_label(0)
-    return compare(high, cells[high], low, cells[low])
+    return compare(high, cells[high], low, cells[low], comparisons=len(DATASETS))
+
+
+def bound_is_tight(results: Results, dataset: str) -> Finding:
+    cells = Block.read(results, dataset).likelihood
+    return at_most(f"ML − {vera_label(1)}", cells["ML"], cells[vera_label(1)], HALF_A_NAT, len(DATASETS))
 
 
 def ml_is_best(results: Results, dataset: str) -> Finding:
-    """Against the strongest of all others, where all have been run."""
+    """Against the strongest of all others, where all have been run: each of them counts as a comparison."""
     cells = Block.read(results, dataset).likelihood
     others = {label: cell for label, cell in cells.items() if label not in ("ML", BEST_PCD)}
     rival = best(others)
     if rival is None:
         return not_run(others) or Finding("undetermined", "no other method has a value")
-    return not_run(others) or compare("ML", cells["ML"], rival, cells[rival])
+    return not_run(others) or compare("ML", cells["ML"], rival, cells[rival], comparisons=len(DATASETS) * len(others))
 
 
 def samples_look_right(results: Results, dataset: str) -> Finding:
+    """On each data set the samples are judged, and the density."""
     way = setting(results.profile, dataset)
-    return samples_hide_density(results, way.vera(1.0), [way.pcd(noise) for noise in SIGMAS], LIKELIHOOD)
+    looks = [Look.read(results, way.pcd(noise), LIKELIHOOD) for noise in SIGMAS]
+    return samples_hide_density(looks, Likelihood.read(results, way.vera(1.0), LIKELIHOOD), comparisons=2 * len(DATASETS))
 
 
 def two_beyond_ceiling(results: Results) -> Finding:
@@ -189,6 +213,12 @@ class Table10(Artifact):
         Claim("rises-with-weight", "VERA's likelihood rises with λ.", "Sec. 5.1, C.1", everywhere(rises_with_weight)),
         Claim("entropy-helps", "VERA with λ = 1 beats VERA without entropy (λ = 0).", "Sec. 5.1, C.1", everywhere(entropy_helps)),
         Claim("ml-is-best", "Maximum likelihood is the best way to train where it can be had.", "C.1", everywhere(ml_is_best)),
+        Claim(
+            "bound-is-tight",
+            "The variational bound is tight enough: VERA with λ = 1 comes within half a nat of maximum likelihood.",
+            "Sec. 5.1, C.1",
+            everywhere(bound_is_tight),
+        ),
         Claim(
             "pcd-samples-look-right",
             "PCD's samples look right while its density is wrong, also for a normalised model.",
@@ -225,7 +255,7 @@ class Table10(Artifact):
         profile = results.profile
         return (
             "Mean log-likelihood of 100,000 fresh test points in nats, higher is better, at the end of training: "
-            f"{about(BUDGETS, profile)}. {caption_tail(rows_of(results, list(self.trials(profile))))}"
+            f"{about(BUDGETS, profile)}. {caption_tail(results.rows_of(self.trials(profile)))}"
         )
 
 

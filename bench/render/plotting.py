@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette; series differ by marker or dash as well."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -24,6 +27,17 @@ def panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, A
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def mosaic(images: NDArray[Any], rows: int, columns: int, white: float, gap: int) -> NDArray[Any]:
+    """Images (n, side, side) as one, in reading order on a white sheet, as many as fit."""
+    side = images.shape[1]
+    pitch = side + gap
+    sheet = np.full((rows * pitch - gap, columns * pitch - gap), white, images.dtype)
+    for place, image in enumerate(images[: rows * columns]):
+        top, left = (index * pitch for index in divmod(place, columns))
+        sheet[top : top + side, left : left + side] = image
+    return sheet
 
 
 def save(figure: Any, path: Any) -> None:

@@ -28,4 +28,4 @@ def _legend(sheet: Sheet) -> Iterator[str]:
             "reproduces or contradicts them."
         )
     if sheet.profile == "paper" and any(cell.verdict for cell in cells):
-        yield "Verdict: agrees if our interval holds the paper's value, else ours lies above or below; undetermined without one."
+        yield "Verdict: agrees if the paper's value lies where another run of ours would (95 %), else ours lies above or below it."

@@ -11,13 +11,12 @@ from typing import get_args
 
 from bench.artifact import Artifact
 from bench.claims import Claim, Finding, Judgement
+from bench.rendering import MARKS
 from bench.report.markup import Markup, element, together
 from bench.report.wording import count
 from bench.results import Results
 from sweeps.row import FAILURES
 from vera.errors import VeraError
-
-MARKS = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def coverage(artifact: Artifact, results: Results) -> Coverage:
     """Only the artifact's own seeds count: a fourth seed of one trial does not make up for a missing one of another."""
     seeds = artifact.seeds[results.profile]
     trials = list(artifact.trials(results.profile))
-    rows = [row for trial in trials for row in results.like(trial)]
+    rows = results.rows_of(trials)
     own = [row for row in rows if row.seed in seeds]
     return Coverage(len(trials) * len(seeds), Counter(row.outcome for row in own), len(rows) - len(own))
 

@@ -1,12 +1,14 @@
 """One profile of the report: its banner, its scorecard, its tables and figures, its trials.
 
-Profiles never share a table. The banner stays in sight while its section is read, and every caption names the profile again.
+Profiles never share a table. The banner stays in sight while its section is read, and every caption names the profile again. Every
+artifact has notes of its own on the choice of rows, and so has the scorecard: what is said of one table is not said of all.
 """
 
 from collections.abc import Sequence
 
 from bench.artifact import Artifact, Sheet
 from bench.render.words import heading, notes
+from bench.rendering import rendered
 from bench.report.figure import picture
 from bench.report.markup import Markup, element, together
 from bench.report.scorecard import anchor, coverage, scorecard
@@ -26,14 +28,11 @@ MEANINGS: dict[Profile, str] = {
 
 def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
     profile = results.profile
-    renderings = [_artifact(artifact, results) for artifact in artifacts]
-    score = scorecard(artifacts, results)
     about = [
         element("h3", "Scorecard", id=f"{profile}-scorecard"),
-        score,
-        [element("p", note, class_="note") for note in results.notes],  # complete only now that all rows have been chosen
+        _scorecard(artifacts, results.apart()),
         element("h3", "Tables and figures", id=f"{profile}-artifacts"),
-        renderings,
+        [_artifact(artifact, results.apart()) for artifact in artifacts],
     ]
     trials = [element("h3", "Trials", id=f"{profile}-trials"), trial_list(results)]
     parts = [banner(profile, len(results.rows)), *about, *trials]
@@ -43,6 +42,11 @@ def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
 def banner(profile: Profile, n: int) -> Markup:
     title = element("h2", f"{profile} profile", id=f"{profile}-banner")
     return element("div", title, element("p", f"{MEANINGS[profile]} {count(n, 'trial')}."), class_="banner")
+
+
+def _scorecard(artifacts: Sequence[Artifact], results: Results) -> Markup:
+    score = scorecard(artifacts, results)
+    return together(score, [element("p", note, class_="note") for note in results.notes])
 
 
 def _artifact(artifact: Artifact, results: Results) -> Markup:
@@ -61,7 +65,7 @@ def _artifact(artifact: Artifact, results: Results) -> Markup:
 
 def _rendering(artifact: Artifact, results: Results) -> Markup:
     try:
-        made = artifact.render(results)
+        made = rendered(artifact, results)
         body, remarks = (table(made), notes(made)) if isinstance(made, Sheet) else (picture(made), list(made.notes))
     except VeraError as error:
         return element("p", f"It could not be drawn: {error}", class_="missing")

@@ -79,20 +79,25 @@ def test_a_cell_without_value_says_why(pairs, reason):
 @pytest.mark.parametrize(
     ("values", "paper", "verdict"),
     [
-        ((1.0, 2.0, 3.0), 2.0 + 2.48, "agrees"),
-        ((1.0, 2.0, 3.0), 2.0 + 2.49, "below"),
-        ((1.0, 2.0, 3.0), 2.0 - 2.48, "agrees"),
-        ((1.0, 2.0, 3.0), 2.0 - 2.49, "above"),
+        ((1.0, 2.0, 3.0), 2.0 + 4.96, "agrees"),
+        ((1.0, 2.0, 3.0), 2.0 + 4.97, "below"),
+        ((1.0, 2.0, 3.0), 2.0 - 4.96, "agrees"),
+        ((1.0, 2.0, 3.0), 2.0 - 4.97, "above"),
         ((2.0,), 2.0, "undetermined"),
         ((1.0, 2.0), None, None),
         ((), 2.0, None),
     ],
 )
-def test_the_verdict_asks_whether_the_papers_value_lies_in_the_interval(values, paper, verdict):
-    """The half-width for 1, 2, 3 is t(0.975; 2)/√3 = 2.484."""
+def test_the_verdict_asks_whether_the_papers_value_could_be_another_run_of_ours(values, paper, verdict):
+    """The prediction interval of 1, 2, 3 has the half-width t(0.975; 2) √(1 + 1/3) = 4.968."""
     assert Cell(values, ("ok",) * len(values), paper).verdict == verdict
 
 
 def test_the_difference_is_ours_less_the_papers():
     assert Cell((-2.0, -4.0), ("ok", "ok"), -5.0).difference == 2.0
     assert Cell((-2.0, -4.0), ("ok", "ok")).difference is None
+
+
+def test_a_value_that_was_measured_otherwise_is_shown_and_not_judged_by():
+    cell = Cell((1.0, 2.0, 3.0), ("ok",) * 3, 50.0, comparable=False)
+    assert (cell.paper, cell.difference, cell.verdict) == (50.0, None, None)

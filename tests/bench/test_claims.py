@@ -3,7 +3,7 @@
 import pytest
 
 from bench.cell import Cell, cell_of
-from bench.claims import Finding, all_of, compare
+from bench.claims import Finding, all_of, at_most, compare
 
 LOW, HIGH = Cell((1.0, 1.1, 1.2), ("ok",) * 3), Cell((2.0, 2.1, 2.2), ("ok",) * 3)
 WIDE = Cell((0.0, 3.0, 6.0), ("ok",) * 3)
@@ -54,3 +54,18 @@ def test_all_of_is_as_strong_as_its_weakest_part(judgements, together):
     finding = all_of([Finding(judgement, f"reason {i}") for i, judgement in enumerate(judgements)])
     assert finding.judgement == together
     assert finding.evidence == "; ".join(f"reason {i}" for i in range(len(judgements)))
+
+
+def test_a_claim_of_many_parts_is_not_refuted_by_chance():
+    """A difference that one comparison calls refuted at 95 % is not enough among twenty."""
+    low, high = Cell((0.0, 0.1, 0.2), ("ok",) * 3), Cell((0.3, 0.4, 0.5), ("ok",) * 3)
+    assert compare("a", low, "b", high).judgement == "refuted"
+    assert compare("a", low, "b", high, comparisons=20).judgement == "undetermined"
+    assert compare("b", high, "a", low, comparisons=20).judgement == "supported", "for support no correction is needed"
+
+
+@pytest.mark.parametrize(("tolerance", "judgement"), [(1.0, "supported"), (0.3, "undetermined"), (0.01, "refuted")])
+def test_at_most_by_a_tolerance(tolerance, judgement):
+    low, high = Cell((0.0, 0.1, 0.2), ("ok",) * 3), Cell((0.3, 0.4, 0.5), ("ok",) * 3)
+    assert at_most("high − low", high, low, tolerance).judgement == judgement
+    assert at_most("high − low", high, Cell(), tolerance).judgement == "undetermined"

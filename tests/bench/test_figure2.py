@@ -3,7 +3,7 @@
 import numpy as np
 from toys_helpers import record_of, results_of
 
-from bench.figure2 import SHOWN, TILES, Figure2, mosaic, pixels
+from bench.figure2 import SHOWN, TILES, Figure2, pixels, tile
 from bench.nice import line, trial_of
 
 FIGURE = Figure2()
@@ -21,9 +21,9 @@ def test_logits_become_pixels():
     assert np.allclose(pixels(np.array([0.0, np.log(3.0), -np.log(3.0)])), [0.5, 0.75, 0.25])
 
 
-def test_a_mosaic_shows_the_first_images_in_reading_order():
+def test_a_tile_shows_the_first_images_in_reading_order():
     logits = np.log(np.arange(1, 101)[:, None] / np.arange(100, 0, -1)[:, None]) * np.ones((1, 4))
-    image = mosaic(logits)
+    image = tile(logits)
     rows, columns = TILES
     assert image.shape == (rows * 3 - 1, columns * 3 - 1)
     assert np.allclose(image[0, 0], pixels(logits)[0, 0])

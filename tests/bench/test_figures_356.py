@@ -9,11 +9,11 @@ from bench_helpers import row_of, stored
 
 from bench.artifact import artifacts
 from bench.bias import ALL, BUDGETS, hmc, importance, latent, trials
-from bench.figure3 import METRICS, NOISES, Figure3
-from bench.figure5 import GAP, Figure5, mosaic
+from bench.figure3 import FLOORS, METRICS, NOISES, Figure3, noise_free
+from bench.figure5 import GAP, Figure5
 from bench.figure6 import Figure6
 from bench.reference import paper_value
-from bench.render.plotting import save
+from bench.render.plotting import mosaic, save
 from bench.results import Results
 from sweeps.attempt import run_trial
 from sweeps.canonical import canonical_json
@@ -130,20 +130,50 @@ def test_figure_3_draws_every_chain_at_every_burn_in(results):
         assert ("z = z0" in lines) == (metric != "deviation")
 
 
-def test_figure_3_shows_the_papers_numbers_among_signed_means_and_the_noise_among_rms(results):
+def test_figure_3_shows_the_papers_numbers_among_signed_means(results):
     axes = panels_of(Figure3().render(results))
     source = "Figure 3 / Sec 5.2 text"
     stars = [paper_value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
     for (metric, _), axis in axes.items():
         lines = lines_of(axis)
         assert ("paper, HMC" in lines) == ("paper, IS" in lines) == (metric == "signed_bias")
-        assert ("noise of HMC (full force)" in lines) == (metric == "rms_bias")
     shown = lines_of(axes["signed_bias", "variance"])
     assert list(shown["paper, HMC"].get_xdata()) == [2, 500]
     assert list(shown["paper, HMC"].get_ydata()) == stars
     assert shown["paper, IS"].get_ydata()[0] == paper_value(source, method="VERA (importance sampling)")
-    noise = lines_of(axes["rms_bias", "deviation"])["noise of HMC (full force)"]
-    assert noise.get_ydata().tolist() == pytest.approx([1.005 * 0.09] * len(ALL))
+
+
+def test_figure_3_shows_the_noise_of_every_estimator_among_sizes_of_bias(results):
+    axes = panels_of(Figure3().render(results))
+    names = {"noise of HMC (full force)", "noise of HMC (prior-only force)", "noise of IS"}
+    for (metric, noise), axis in axes.items():
+        floors = {label: list(line.get_ydata()) for label, line in lines_of(axis).items() if label in names}
+        assert set(floors) == (names if metric in ("absolute_bias", "rms_bias") else set())
+        level = 1.005 * 0.09 * (6 if noise == "variance" else 1) * (1 if metric == "rms_bias" else (2 / np.pi) ** 0.5)
+        assert all(values == pytest.approx([level] * len(values)) for values in floors.values())
+
+
+def test_the_floor_of_the_absolute_bias_is_that_of_gaussian_noise():
+    noise = np.random.default_rng(0).normal(scale=3.0, size=100_000)
+    assert np.abs(noise).mean() == pytest.approx(3.0 * FLOORS["absolute_bias"], rel=0.01)
+
+
+def test_noise_is_no_bias(tmp_path):
+    """HMC measures more than IS, but all of it is noise; where the noise is larger than the measured bias, nothing is left."""
+
+    def noisy(trial, seed):
+        rms, noise = (2.0, 2.1) if trial.spec.method["name"] == "hmc" else (1.0, 0.6)
+        return row_of(trial, seed, metrics=canonical_json({"rms_bias": rms + 0.01 * seed, "rms_noise": noise}))
+
+    results = stored(tmp_path, [noisy(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
+    assert noise_free(results, importance("laptop")).values == pytest.approx((0.8, (1.01**2 - 0.36) ** 0.5))
+    assert noise_free(results, hmc("laptop", "full", 500)).values == (0.0, 0.0)
+    assert findings(Figure3, results)["hmc-500-more-biased-full"].judgement == "refuted"
+
+
+def test_a_bias_whose_noise_was_not_measured_is_not_judged(tmp_path):
+    results = stored(tmp_path, [row_of(importance("laptop"), 0, metrics=canonical_json({"rms_bias": 1.0}))])
+    assert noise_free(results, importance("laptop")).reason == "not measured 1 of 1"
 
 
 def test_figure_3_shows_every_seed(results):
@@ -199,7 +229,8 @@ def test_claims_of_figure_3_turn_with_the_rows(tmp_path):
     def turned(trial, seed):
         values = {name: 1 / max(value_of(trial, name), 1e-3) * (1 + 0.01 * seed) for name in METRICS}
         signs = {"importance": 1.0, "hmc": -2.0 if trial.spec.method.get("burn_in") == 500 else 4.0, "latent": 1.0}
-        return row_of(trial, seed, metrics=canonical_json(values | {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed}))
+        changed = {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed, "rms_noise": 0.0}
+        return row_of(trial, seed, metrics=canonical_json(values | changed))
 
     results = stored(tmp_path, [turned(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
     found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
@@ -228,7 +259,9 @@ def test_figure_5_is_a_grid_of_the_samples_of_the_first_seed(tmp_path):
 
 
 def test_a_short_grid_stays_white_at_its_end():
-    sheet = mosaic(np.zeros((11, 2, 2), np.uint8))
+    sheet = mosaic(np.zeros((11, 2, 2), np.uint8), 10, 10, 255, GAP)
+    assert sheet.dtype == np.uint8
+    assert set(sheet.flat) == {0, 255}
     assert (sheet == 0).sum() == 11 * 4
 
 

@@ -1,5 +1,6 @@
 """LaTeX: every text is escaped, every line has its cells, and TeX takes it where TeX is installed."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -90,9 +91,10 @@ def compiled(compiler, folder, content):
 
 def test_tex_takes_it(golden, tmp_path):
     compiler = next((name for name in COMPILERS if shutil.which(name)), None)
-    if compiler is None:
+    needed = bool(os.environ.get("VERA_NEEDS_TEX"))  # which CI sets
+    if compiler is None and not needed:
         pytest.skip("neither pdflatex nor tectonic is installed")
-    if compiled(compiler, tmp_path, "nothing but words\n").returncode:
+    if not needed and compiled(compiler, tmp_path, "nothing but words\n").returncode:
         pytest.skip(f"{compiler} is installed without what a plain document with booktabs needs")
     every_character = "".join([*module._MATHS, *module._TEXT])
     sheets = [golden["golden-table"].render(Results.at(GOLDEN, profile)) for profile in PROFILES]

@@ -74,7 +74,8 @@ def test_own_rows_come_first_and_published_ones_where_there_are_none(place, pape
     published = keep(place / "results" / "published")
     render("golden-table")
     assert source_of(capsys) == "published"
-    assert (published / "tables" / "golden-table.md").is_file()
+    assert not (published / "tables").exists(), "written only where it is named"
+    assert (place / "results" / "local" / "tables" / "golden-table.md").is_file()
 
     local = Store(place / "results" / "local" / "trials")
     render("golden-table")

@@ -141,6 +141,15 @@ def test_only_at_the_paper_profile_a_value_is_judged_against_the_paper(tmp_path)
     assert "comparable with the paper's" in html.one(class_="banner").text
 
 
+def test_notes_on_the_choice_of_rows_stand_where_the_rows_are_used_and_nowhere_else(html):
+    note = "PCD on digits: 1 of 2 trials began again after a divergence."
+    laptop = html.one("section", id="laptop")
+    assert note in [p.text for p in laptop.one("article", id="laptop-table90").all(class_="note")]
+    assert [p.text for p in laptop.one("article", id="laptop-figure90").all(class_="note")] == ["Drawn by hand."]
+    assert [p.text for p in laptop.all(class_="note")].count(note) == 2, "of the table and of the scorecard"
+    assert note not in html.one("section", id="smoke").text
+
+
 def test_a_figure_is_a_picture_inside_the_page_with_its_text(html):
     image = html.one("article", id="laptop-figure90").one("img")
     head, data = image.attributes["src"].split(",")

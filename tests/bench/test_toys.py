@@ -1,0 +1,52 @@
+"""The toys' yardsticks: what counts as samples that look right, and what an upper bound can show."""
+
+import pytest
+
+from bench.cell import Cell
+from bench.toys import HALF_A_NAT, NOTHING_LEFT_OUT, Likelihood, lies_above
+from vera.data import Circles, Moons, Rings
+from vera.evaluation import energy_distance
+
+
+@pytest.mark.parametrize("toy", [Moons(), Circles(), Rings()], ids=lambda toy: toy.name)
+def test_half_a_nat_refuses_noise_that_is_half_as_wide_again(toy):
+    ceiling = toy.log_density(toy.test_points(0, 20_000)).mean()
+    shortfalls = []
+    for width in (1.25, 1.5):
+        wide = type(toy)()
+        wide.noise = width * toy.noise
+        shortfalls.append(float(ceiling - toy.log_density(wide.test_points(1, 20_000)).mean()))
+    assert shortfalls[0] < 0.35
+    assert HALF_A_NAT < shortfalls[1] < 0.66
+
+
+def test_an_energy_distance_sees_what_is_left_out_and_not_its_shape():
+    toy, wide = Rings(), Rings()
+    wide.noise = 6 * toy.noise
+    points = toy.test_points(1, 4_000)
+    outer_missing = points[points.norm(dim=1) < 2.6][:1_000]
+    data = toy.test_points(0, 1_000)
+    assert energy_distance(toy.test_points(1, 1_000), data) < NOTHING_LEFT_OUT
+    assert energy_distance(wide.test_points(1, 1_000), data) < 2 * NOTHING_LEFT_OUT < energy_distance(outer_missing, data)
+
+
+def likelihood(label, *values, bound=False):
+    return Likelihood(label, Cell(values, ("ok",) * len(values)), bound)
+
+
+@pytest.mark.parametrize(
+    ("a_is_bound", "b_is_bound", "judgements"),
+    [
+        (False, False, ("supported", "refuted")),
+        (True, False, ("undetermined", "refuted")),
+        (False, True, ("supported", "undetermined")),
+        (True, True, ("undetermined", "undetermined")),
+    ],
+)
+def test_an_upper_bound_shows_that_it_lies_below_and_never_that_it_lies_above(a_is_bound, b_is_bound, judgements):
+    found = [
+        lies_above(likelihood("a", *a, bound=a_is_bound), likelihood("b", -3.0, -3.01, bound=b_is_bound), comparisons=1)
+        for a in ((-2.0, -2.01), (-4.0, -4.01))
+    ]
+    assert tuple(finding.judgement for finding in found) == judgements
+    assert [finding.evidence.count("is an upper bound") for finding in found] == [a_is_bound + b_is_bound] * 2
