@@ -4,15 +4,15 @@ import argparse
 import math
 from typing import TypeAlias
 
+LOCAL, PUBLISHED = "results/local", "results/published"
+"""A user's own results, and those that ship."""
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     """A verb that looks into a store."""
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument(
-        "--results-dir", metavar="DIR", default="results/local", help="where the store lies (default: results/local)"
-    )
+    parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where results lie (default: {LOCAL})")
     parser.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
     )

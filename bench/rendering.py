@@ -10,17 +10,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
+from bench.flags import LOCAL, PUBLISHED, Verbs
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
     from bench.artifact import Artifact, Drawing, Sheet
     from bench.results import Results, Source
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-LOCAL = "results/local"
-PUBLISHED = "results/published"
 MARKS = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 

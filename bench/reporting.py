@@ -4,15 +4,14 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from bench.rendering import LOCAL, PUBLISHED
+from bench.flags import LOCAL, PUBLISHED, Verbs
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
     from bench.results import Results, Source
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 FILE = "report.html"
 
 

@@ -9,10 +9,12 @@ variant; HMC with the full force is ours alone.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from bench.artifact import Artifact, Column, Sheet, Value, artifacts
 from bench.cell import Cell
 from bench.claims import Claim, Finding, all_of, compare
+from bench.flags import PUBLISHED
 from bench.nice import LINES, SETTINGS, flop, line, trial_of, trials, tried
 from bench.reference import paper_value
 from bench.render.caption import caption_tail
@@ -106,18 +108,26 @@ def still_rising(results: Results, label: str) -> bool:
     return bool(final.values) and final.values == best.values
 
 
+def tuning_trials(results: Results) -> tuple[Results, str]:
+    """The user's own, or those that ship where there are none, and what to call them."""
+    own = results.apart()
+    if any(own.rows_of(tried(entry, results.profile)) for entry in LINES) or not Path(PUBLISHED, "trials").is_dir():
+        return own, "this store"
+    return Results.at(PUBLISHED, results.profile, "published"), PUBLISHED
+
+
 def tuning_notes(results: Results) -> Iterator[str]:
-    """What was tried for each line, as far as this store holds it, and where the line does not have the best of it."""
-    tuning = results.apart()
+    """What was tried for each line, as far as this store or the published one holds it, and where a line has not the best of it."""
+    tuning, where = tuning_trials(results)
     cells = [(entry, [(trial, tuning.cell(trial, LIKELIHOOD)) for trial in tried(entry, results.profile)]) for entry in LINES]
     counts = [found.total for _, pairs in cells for _, found in pairs]
     total, held = len(counts), sum(map(bool, counts))
     yield (
         f"Every line has the best, by test log-likelihood, of {total // len(LINES)} settings or more that were tried on a seed of "
-        f"their own (vera run table2-grid; {held} of its {total} trials are in this store)."
+        f"their own (vera run table2-grid; {held} of its {total} trials are in {where})."
     )
     for entry, pairs in cells:
         means = {trial.label: (found.mean, trial) for trial, found in pairs if found.mean is not None}
         best = max(means.values(), key=lambda pair: pair[0], default=None)
         if best is not None and best[1].spec.method != entry.settings(results.profile):
-            yield f"{entry.label} has not the best of what this store holds, which is {best[1].label}."
+            yield f"{entry.label} has not the best of what was tried, which is {best[1].label}."

@@ -76,9 +76,7 @@ def protect_token(path: Path) -> None:
             file.write(secrets.token_hex(32))
     except OSError as error:
         if not path.is_file():
-            raise EngineError(
-                f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere."
-            ) from error
+            raise EngineError(f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere.") from error
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
 

@@ -62,7 +62,14 @@ def test_a_line_that_has_not_the_best_setting_says_so(tmp_path):
     values = {trial.label: -10.0 - place for place, trial in enumerate(tried(line("ML"), "laptop"))}
     rows = [record_of(trial, TUNING_SEED, **{LIKELIHOOD: values[trial.label]}) for trial in tried(line("ML"), "laptop")]
     notes = TABLE.render(results_of(tmp_path, rows)).notes
-    assert "ML has not the best of what this store holds, which is ML lr=0.01." in notes
+    assert "ML has not the best of what was tried, which is ML lr=0.01." in notes
+
+
+def test_what_was_tried_ships_and_every_line_has_the_best_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    notes = TABLE.render(results_of(tmp_path, records(PAPER_ORDER))).notes
+    assert any("89 of its 89 trials are in results/published" in note for note in notes)
+    assert not [note for note in notes if "has not the best" in note]
 
 
 def test_tuning_trials_are_no_part_of_the_table(tmp_path):
