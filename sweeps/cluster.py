@@ -17,6 +17,7 @@ QUIET = {
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # ours saves the running trials
+    "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
 }
 OBJECT_STORE_BYTES = 200_000_000
 

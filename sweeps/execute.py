@@ -47,6 +47,13 @@ class Engine:
     exports: Exports = field(default_factory=Exports)
 
 
+class Job(dict[str, Any]):
+    """What a worker is told of one trial, as plain data. Never changed, so a copy is itself: Tune copies all jobs for each."""
+
+    def __deepcopy__(self, memo: Any) -> "Job":
+        return self
+
+
 class Listener:
     """What happens to trials as they run; the progress display is one."""
 
@@ -92,7 +99,7 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
             locate(data_dir)
 
 
-def _fit(jobs: list[dict[str, Any]], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
+def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
     """Let Tune run the jobs; what it told of them."""
     from ray import tune
 
@@ -131,8 +138,8 @@ def _tune_config(engine: Engine) -> Any:
     return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **names)
 
 
-def _job(trial: Trial, attempt: int) -> dict[str, Any]:
-    return {"id": trial.id, "facts": trial.facts, "sweep": trial.sweep, "label": trial.label, "attempt": attempt}
+def _job(trial: Trial, attempt: int) -> Job:
+    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt)
 
 
 def _site(engine: Engine) -> dict[str, Any]:
@@ -149,7 +156,7 @@ def _name(tune_trial: Any) -> str:
     return f"{label}-seed{job['facts']['seed']}-{job['id'][:8]}"
 
 
-def _write_loss(trial: Trial, job: dict[str, Any], engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
+def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
     """The row of a trial that Tune gave up on, with what it reported last; its checkpoint stays, for a retry."""
     reason = callback.errors.get(trial.id, "the trial never started")
     last = callback.last.get(trial.id, {})

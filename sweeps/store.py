@@ -88,7 +88,7 @@ class Store:
 
     def row(self, trial_id: str) -> Row:
         """The row of the trial whose id this is, or the only one whose id begins so."""
-        paths = (path for path in self._paths("rows") if path.name.startswith((trial_id, COMPACTED)))
+        paths = self._paths("rows", (trial_id, COMPACTED))
         best = _highest(rows_of(table) for path in paths for table in self._read(path, "rows"))
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
@@ -168,16 +168,16 @@ class Store:
     def _find(self, row: Row, kind: Kind) -> list[pa.Table]:
         if tables := self._read(self._part_of(row, kind), kind):
             return tables
-        for path in (path for path in self._paths(kind) if path.name.startswith(COMPACTED)):
+        for path in self._paths(kind, COMPACTED):
             tables = [_of_record(table, row) for table in self._read(path, kind, trial_id=row.trial_id)]
             if any(table.num_rows for table in tables):
                 return tables
         return []
 
-    def _paths(self, kind: Kind) -> Iterator[Path]:
-        """The files of a kind, until a listing shows no new one."""
+    def _paths(self, kind: Kind, beginning: str | tuple[str, ...] = "") -> Iterator[Path]:
+        """The files of a kind whose names begin so, until a listing shows no new one."""
         seen: set[str] = set()
-        while new := self._names(kind) - seen:
+        while new := {name for name in self._names(kind) if name.startswith(beginning)} - seen:
             yield from (self.path / kind / name for name in sorted(new))
             seen |= new
 
