@@ -39,15 +39,14 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
             return Finding("undetermined", f"{name} has no value ({cell.reason})")
-    interval = difference_interval(a.values, b.values)
-    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
-    if interval is None or strict is None:
+    interval = _interval(a, b, comparisons)
+    if interval is None:
         return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: too few for an interval")
-    difference, half_width = interval
+    difference, half_width, strict = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if difference > half_width:
         return Finding("supported", evidence)
-    return Finding("refuted" if -difference > strict[1] else "undetermined", evidence)
+    return Finding("refuted" if -difference > strict else "undetermined", evidence)
 
 
 def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
@@ -57,15 +56,14 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
     """
     if not a.values or not b.values:
         return Finding("undetermined", f"{name}: {a.reason or b.reason}")
-    interval = difference_interval(a.values, b.values)
-    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
-    if interval is None or strict is None:
+    interval = _interval(a, b, comparisons)
+    if interval is None:
         return Finding("undetermined", f"{name}: too few for an interval")
-    difference, half_width = interval
+    difference, half_width, strict = interval
     evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
         return Finding("supported", evidence)
-    return Finding("refuted" if difference - strict[1] > tolerance else "undetermined", evidence)
+    return Finding("refuted" if difference - strict > tolerance else "undetermined", evidence)
 
 
 def all_of(findings: list[Finding]) -> Finding:
@@ -75,6 +73,13 @@ def all_of(findings: list[Finding]) -> Finding:
     if "refuted" in judgements:
         return Finding("refuted", evidence)
     return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)
+
+
+def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] | None:
+    """The difference, and how far from it support and refutation begin."""
+    usual = difference_interval(a.values, b.values)
+    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
+    return None if usual is None or strict is None else (*usual, strict[1])
 
 
 def _mean(name: str, cell: Cell) -> str:

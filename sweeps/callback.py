@@ -79,9 +79,5 @@ class Tolerant(tune.Callback):
             print(f"vera: {type(self.inner).__name__} failed and is switched off ({what}).", file=sys.stderr)
 
 
-def tolerant(callback: tune.Callback) -> tune.Callback:
-    return Tolerant(callback)
-
-
 for hook in HOOKS:
     setattr(Tolerant, hook, partialmethod(Tolerant.call, hook))

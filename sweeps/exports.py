@@ -46,9 +46,9 @@ class Exports:
 
     def callbacks(self, experiment: str) -> list[Any]:
         """Ray's callbacks for what was asked, each so that its failure costs the export and not the run."""
-        from sweeps.callback import tolerant
+        from sweeps.callback import Tolerant
 
-        return [tolerant(callback) for callback in self._callbacks(experiment)]
+        return [Tolerant(callback) for callback in self._callbacks(experiment)]
 
     def _callbacks(self, experiment: str) -> list[Any]:
         made: list[Any] = []
