@@ -105,7 +105,7 @@ LINES = (
         grid={}, laptop_grid=EIGHT_RATES, reference={"method": "ML"}, gflop=11.5,
     ),
     Line(
-        "VERA λ=1", {"name": "vera", "entropy_weight": 1.0, **VERA}, {"lr": 1e-4, "generator_lr": 1e-3, "posterior_lr": 1e-2}, PAIR,
+        "VERA λ=1", {"name": "vera", "entropy_weight": 1.0, **VERA}, {"lr": 2e-4, "generator_lr": 3e-3, "posterior_lr": 1e-2}, PAIR,
         TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA", "variant": "lambda=1.0"}, gflop=48.4,
     ),
     Line(
@@ -114,7 +114,7 @@ LINES = (
     ),
     Line(
         "VERA-HMC λ=1, prior-only force", {"name": "vera-hmc", "force": "prior_only", **VERA},
-        {"lr": 1e-4, "generator_lr": 3e-3}, PAIR,
+        {"lr": 2e-4, "generator_lr": 3e-3}, PAIR,
         TWO_RATES, TWO_LAPTOP_RATES, {"method": "VERA-HMC"}, gflop=54.0,
     ),
     Line(
