@@ -1,7 +1,8 @@
 """Figure 2: what it draws from stored samples, and what it says where there are none."""
 
 import numpy as np
-from toys_helpers import record_of, results_of
+import pytest
+from toys_helpers import judged, record_of, results_of
 
 from bench.figure2 import SHOWN, TILES, Figure2, pixels, tile
 from bench.nice import line, trial_of
@@ -54,3 +55,16 @@ def test_where_there_is_no_image_the_reason_stands(tmp_path):
     assert texts["SSM", 0] == []
     assert texts["PCD", 0] == texts["PCD", 1] == ["diverged at step 17"]
     assert texts["MEG", 0] == ["not run"]
+
+
+@pytest.mark.parametrize(
+    ("scales", "judgement"), [((1.0, 0.01), "supported"), ((0.01, 1.0), "refuted"), ((1.0, 0.0), "undetermined")]
+)
+def test_variety_is_judged_by_what_the_samples_do(tmp_path, scales, judgement):
+    rng = np.random.default_rng(0)
+    made = [
+        record_of(trial_of(line(label), "laptop"), seed, arrays={"training_samples": scale * rng.standard_normal((100, 196))})
+        for label, scale in zip(("VERA λ=1", "VERA λ=0"), scales, strict=True)
+        for seed in (0, 1)
+    ]
+    assert judged(FIGURE, "entropy-keeps-variety", results_of(tmp_path, made)).judgement == judgement
