@@ -24,6 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         load_plugins(getattr(arguments, "plugin", []))
+        settle_data_dir(arguments)
         run: Run = arguments.run
         return run(arguments)
     except VeraError as error:
@@ -35,6 +36,18 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
         return 130
+
+
+def settle_data_dir(arguments: argparse.Namespace) -> None:
+    """From here on one directory holds all data files, for the identity of trials depends on what is in it: that of --data-dir,
+    else that of the file which --dataset names, else VERA_DATA."""
+    folder = getattr(arguments, "data_dir", None)
+    if folder is None and getattr(arguments, "dataset", None):
+        from bench.datasets import dataset_part
+
+        folder = dataset_part(arguments.dataset)[1]
+    if folder is not None:
+        arguments.data_dir = os.environ["VERA_DATA"] = os.path.abspath(folder)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,11 +67,11 @@ def add_data(verbs: Verbs) -> None:
     actions = data.add_subparsers(title="actions", metavar="ACTION", required=True)
     add_action(actions, "list", data_list, "every data set, what it is, and whether its files are here")
     fetch = add_action(actions, "fetch", data_fetch, "download the files of a data set, verified; does nothing where they are here")
-    fetch.add_argument("name", metavar="NAME", help="mnist")
+    fetch.add_argument("name", metavar="NAME", help="mnist, hepmass, crop, human, cifar10, cifar100, svhn or celeba")
     check = add_action(
         actions, "check", data_check, "verify the files that are here; exit code 1 if one is corrupt or NAME is incomplete"
     )
-    check.add_argument("name", metavar="NAME", nargs="?", help="mnist or mnist5k (default: all)")
+    check.add_argument("name", metavar="NAME", nargs="?", help="one of those, or mnist5k (default: all)")
 
 
 def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.ArgumentParser:
@@ -73,29 +86,32 @@ def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.Argum
 
 
 def data_list(arguments: argparse.Namespace) -> int:
-    import vera.data  # noqa: F401 (registers the data sets)
-    from vera.registry import datasets
+    from sweeps.trial import register_tables
+    from vera.registry import datasets, unseen_sets
 
-    known = set(datasets)
-    rows = [(name, *describe(datasets.get(name), arguments.data_dir)) for name in sorted(known)]
-    rows += [(name, "plug-in", "installed, loaded when it is asked for", "") for name in datasets.names() if name not in known]
+    register_tables()
+    rows = []
+    for registry in (datasets, unseen_sets):
+        known = set(registry)
+        rows += [(name, *describe(registry.get(name), arguments.data_dir)) for name in sorted(known)]
+        rows += [(name, "plug-in", "installed, loaded when it is asked for", "") for name in registry.names() if name not in known]
     width = max(len(name) for name, *_ in rows)
     for name, files, what, _ in rows:
         print(f"{name:{width}}  {files:14}  {what}")
-    for name, _, _, remedy in rows:
-        if remedy:
-            print(f"\n{name}: {remedy}")
+    for remedy in dict.fromkeys(remedy for *_, remedy in rows if remedy):
+        print(f"\n{', '.join(name for name, *_, own in rows if own == remedy)}: {remedy}")
     return 0
 
 
 def describe(factory: Callable[..., object], data_dir: str | None) -> tuple[str, str, str]:
     """Whether a data set's files are here, the first line of what it says about itself, and what to do if files are missing."""
     from vera.errors import DataMissing
+    from vera.settings import settings_of
 
     what = (factory.__doc__ or "no description").strip().splitlines()[0]
     locate = getattr(factory, "locate", None)
     if locate is None:
-        return "needs no files", what, ""
+        return "your own file" if "file" in settings_of(factory) else "needs no files", what, ""
     try:
         locate(data_dir)
     except DataMissing as error:
@@ -115,7 +131,7 @@ def data_check(arguments: argparse.Namespace) -> int:
 
     reports = [report for name in ([arguments.name] if arguments.name else sources()) for report in check(name, arguments.data_dir)]
     for report in reports:
-        print(f"{report.state:7}  {report.file:23}  {report.detail if report.state != 'missing' else ''}".rstrip())
+        print(f"{report.state:7}  {report.file:30}  {report.detail if report.state != 'missing' else ''}".rstrip())
     for report in [report for report in reports if report.state == "missing"][:1]:
         print(f"\n{report.detail}")
     failures = {"corrupt", "missing"} if arguments.name else {"corrupt"}

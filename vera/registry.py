@@ -1,7 +1,7 @@
 """Registries: methods, models and data sets by name, from this package or from outside it.
 
 A plug-in is code, so it runs only when the user names it: a file given to `load_plugin`, or an installed entry point (groups
-`vera.methods`, `vera.models`, `vera.datasets`) whose own name is asked for.
+`vera.methods`, `vera.jointmethods`, `vera.models`, `vera.datasets`) whose own name is asked for.
 """
 
 import hashlib
@@ -93,8 +93,10 @@ def _same_definition(one: Any, other: Any) -> bool:
 
 
 methods: Registry[Any] = Registry("method", home="vera.methods")
+joint_methods: Registry[Any] = Registry("joint method", home="vera.joint")
 models: Registry[Any] = Registry("model", home="vera.models")
 datasets: Registry[Any] = Registry("data set", home="vera.data")
+unseen_sets: Registry[Any] = Registry("unseen set", home="vera.data.unseen")
 estimators: Registry[Any] = Registry("estimator", home="vera.studies")
 tasks: Registry[Any] = Registry("task", home="vera.tasks")
 

@@ -33,18 +33,32 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     status = {line.split()[0]: line for line in lines[: lines.index("")]}
     assert set(status) >= {"moons", "circles", "rings", "mnist-logit", "mnist5k-logit"}
+    assert set(status) >= {"hepmass", "crop", "human", "mnist-table", "mnist5k-table", "wine", "csv", "parquet"}
     assert "needs no files" in status["moons"]
+    assert "your own file" in status["parquet"]
     assert "half circles" in status["moons"]
     assert " here " in status["mnist5k-logit"]
     assert " missing " in status["mnist-logit"]
-    assert str(tmp_path / "nothing") in lines[-1]
-    assert "vera data fetch mnist" in lines[-1]
+    assert "missing" in status["celeba-test"]
+    assert "Unseen" in status["photos"]
+    remedies = dict(line.split(": ", 1) for line in lines[lines.index("") :] if line)
+    assert str(tmp_path / "nothing") in remedies["mnist-logit, mnist-pixels, mnist-table, stacked-mnist"]
+    for names, source in {
+        "mnist-logit, mnist-pixels, mnist-table, stacked-mnist": "mnist",
+        "hepmass": "hepmass",
+        "cifar10, cifar10-test": "cifar10",
+        "svhn, svhn-test": "svhn",
+        "celeba-test": "celeba",
+    }.items():
+        assert f"vera data fetch {source}`" in remedies[names]
 
 
 def test_list_looks_into_the_named_directory(capsys, small_mnist, tmp_path):
     small_mnist.write(tmp_path / "here")
     assert main(["data", "list", "--data-dir", str(tmp_path / "here")]) == 0
-    assert "missing" not in capsys.readouterr().out
+    missing = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " missing " in line]
+    unseen = ["celeba-test", "cifar10-test", "cifar100-test", "svhn-test"]
+    assert missing == ["cifar10", "cifar100", "crop", "hepmass", "human", "svhn", *unseen]
 
 
 def test_list_shows_a_plugin_s_data_set(capsys, tmp_path, monkeypatch):
@@ -66,7 +80,8 @@ def test_check_exit_codes(capsys, small_mnist, tmp_path):
     capsys.readouterr()
     assert main(["data", "check", "--data-dir", str(tmp_path / "here")]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["ok", "ok", "ok", "corrupt", "ok"]
+    states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (3 + 12)  # of the UCI archive, and of the image sets
+    assert [line.split()[0] for line in lines[: lines.index("")]] == states
 
 
 def test_fetch_says_when_there_is_nothing_to_do(capsys, small_mnist, tmp_path):

