@@ -1,21 +1,35 @@
 """Models: energies f(x), normalised densities, generators."""
 
+from vera.models.classifier import Classifier, MLPClassifier
 from vera.models.contract import Curved, Density, has_hessian
+from vera.models.dcgan import DCGANEnergy, DCGANGenerator, dcgan_generator
+from vera.models.digit_classifier import DigitClassifier
 from vera.models.linear import LinearGenerator
 from vera.models.mixture import GaussianMixture
 from vera.models.mlp import MLP, MLPGenerator, StatisticsNetwork, mlp_generator, nice_generator
 from vera.models.nice import NICE
+from vera.models.sngan import SNGANGenerator, sngan_generator
+from vera.models.wrn import WideResNet
 
 __all__ = [
     "MLP",
     "NICE",
+    "Classifier",
     "Curved",
+    "DCGANEnergy",
+    "DCGANGenerator",
     "Density",
+    "DigitClassifier",
     "GaussianMixture",
     "LinearGenerator",
+    "MLPClassifier",
     "MLPGenerator",
+    "SNGANGenerator",
     "StatisticsNetwork",
+    "WideResNet",
+    "dcgan_generator",
     "has_hessian",
     "mlp_generator",
     "nice_generator",
+    "sngan_generator",
 ]

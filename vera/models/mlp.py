@@ -118,4 +118,4 @@ class StatisticsNetwork(nn.Module):
         self.net = dense((data_dim + latent_dim, *hidden, 1), "leaky_relu")
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
-        return self.net(torch.cat([x, z], dim=1)).squeeze(-1)
+        return self.net(torch.cat([x.flatten(1), z], dim=1)).squeeze(-1)

@@ -1,0 +1,68 @@
+"""The Wide ResNet without batch norm: the image classifier that is an energy model too (JEM, Sec. 6).
+
+A 3 × 3 convolution to 16 maps, three groups of (depth − 4) / 6 residual blocks with 16, 32 and 64 times `width` maps, at full,
+half and quarter side, an average over the map, one linear layer. Without batch norm f of one image depends on that image alone.
+Default PyTorch initialisation: the published code defines a Xavier one and never calls it.
+
+Traps: the shortcut takes the *raw* input of a block, so the first activation must not be done in place. And the average is over
+whole 8 × 8 cells: an image of 32 × 39 leaves a map of 8 × 10, of which the surplus is ignored, as in the published code.
+"""
+
+from typing import Annotated
+
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu, leaky_relu_
+
+from vera.errors import SettingError
+from vera.models.classifier import Classifier
+from vera.registry import models
+from vera.settings import Bound, Count, validated
+
+SLOPE, STEM, CELL = 0.2, 16, 8
+
+Dropout = Annotated[float, Bound(0, below=1)]
+
+
+@models.register("wrn")
+class WideResNet(Classifier):
+    """The paper's WRN-28-10 by default: 36,471,338 weights for 10 classes, 36,529,028 for 100 (WRN-28-2: 1,466,026)."""
+
+    @validated
+    def __init__(self, classes: Count, depth: Count = 28, width: Count = 10, dropout: Dropout = 0.0, channels: Count = 3) -> None:
+        super().__init__()
+        if depth < 10 or depth % 6 != 4:
+            raise SettingError(f"WideResNet: depth must be 6n + 4, that is 10, 16, 22, 28, ..., got {depth}.")
+        self.classes = classes
+        self.stem = nn.Conv2d(channels, STEM, 3, padding=1)
+        self.blocks = nn.Sequential()
+        maps = STEM
+        for factor, stride in ((1, 1), (2, 2), (4, 2)):
+            for i in range((depth - 4) // 6):
+                self.blocks.append(Block(maps, STEM * factor * width, stride if i == 0 else 1, dropout))
+                maps = STEM * factor * width
+        self.output = nn.Linear(maps, classes)
+
+    def logits(self, x: Tensor) -> Tensor:
+        return self.output(mean_of_cells(leaky_relu_(self.blocks(self.stem(x)), SLOPE)))
+
+
+class Block(nn.Module):
+    """Activation, convolution, dropout, activation, convolution (which has the stride), beside a shortcut from the raw input."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(inputs, outputs, 3, padding=1)
+        self.dropout = nn.Dropout(dropout)
+        self.second = nn.Conv2d(outputs, outputs, 3, stride, padding=1)
+        changes = stride != 1 or inputs != outputs
+        self.shortcut = nn.Conv2d(inputs, outputs, 1, stride) if changes else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.dropout(self.first(leaky_relu(x, SLOPE)))
+        return self.shortcut(x) + self.second(leaky_relu_(hidden, SLOPE))
+
+
+def mean_of_cells(x: Tensor) -> Tensor:
+    """(B, C, H, W) to (B, C): the average over all whole 8 × 8 cells, or over all there is along a side shorter than one."""
+    height, width = (side if side < CELL else side - side % CELL for side in x.shape[2:])
+    return x[:, :, :height, :width].mean((2, 3))
