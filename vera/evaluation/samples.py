@@ -33,7 +33,7 @@ def energy_distance(x: Tensor, y: Tensor) -> float:
 
     Moons and circles are spaced evenly in angle, so two samples of 1,000 of them come out slightly below zero.
     """
-    x, y = x.double().cpu(), y.double().cpu()
+    x, y = x.flatten(1).double().cpu(), y.flatten(1).double().cpu()
     return float(2 * torch.cdist(x, y).mean() - _mean_distance(x) - _mean_distance(y))
 
 

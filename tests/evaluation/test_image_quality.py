@@ -1,0 +1,191 @@
+"""The Inception Score's closed forms, reference statistics that are kept, and all of it for one set of samples."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from vera.errors import SettingError
+from vera.evaluation import Description, Features, Moments, frechet_distance, image_quality, inception_score, reference_of
+from vera.evaluation.frechet import in_random_order
+
+CLASSES = 10
+
+
+class Pixels(Features):
+    """The pixels themselves as features, and made-up probabilities; it counts the images it looks at."""
+
+    name, key, dim, chunk, fingerprint = "pixels", "pixels", 12, 30, "0123456789abcdef"
+
+    def __init__(self, certain=True):
+        self.certain, self.looks = certain, 0
+        self.no_probabilities = "" if certain else "nothing here is certain"
+
+    def look(self, pixels):
+        self.looks += len(pixels)
+        features = pixels.flatten(1).float() / 255
+        return Description(features, features.softmax(1) if self.certain else None)
+
+
+@pytest.fixture(autouse=True)
+def seeded(tmp_path, monkeypatch):
+    torch.manual_seed(0)
+    monkeypatch.setenv("VERA_CACHE", str(tmp_path / "kept"))
+
+
+def images(n):
+    return torch.rand(n, 3, 2, 2) * 2 - 1
+
+
+def published(p, splits):
+    """The usual script, in numpy."""
+    scores = []
+    for part in np.array_split(p, splits):
+        divergence = part * (np.log(part) - np.log(part.mean(0, keepdims=True)))
+        scores.append(np.exp(divergence.sum(1).mean()))
+    return np.mean(scores), np.std(scores, ddof=1)
+
+
+def test_the_score_of_uniform_predictions_is_one():
+    score = inception_score(torch.full((200, CLASSES), 1 / CLASSES))
+    assert score.mean == pytest.approx(1)
+    assert score.deviation == pytest.approx(0, abs=1e-12)
+
+
+def test_the_score_of_certain_and_balanced_predictions_is_the_number_of_classes():
+    assert inception_score(torch.eye(CLASSES).repeat(20, 1), splits=1).mean == pytest.approx(CLASSES)
+    assert inception_score(torch.eye(CLASSES)[torch.zeros(50, dtype=torch.long)]).mean == pytest.approx(1)
+
+
+def test_the_score_is_the_exponential_of_the_information():
+    """Half the images are certainly class 0, half are undecided between two others: ln 2 for the half, ln 2 for its side."""
+    p = torch.tensor([[1.0, 0, 0], [0, 0.5, 0.5]]).repeat(30, 1)
+    q = torch.tensor([0.5, 0.25, 0.25])
+    information = 0.5 * math.log(1 / q[0]) + 0.5 * math.log(0.5 / q[1])
+    assert inception_score(p, splits=1).mean == pytest.approx(math.exp(information))
+
+
+@pytest.mark.parametrize("splits", [2, 10])
+def test_the_score_agrees_with_the_published_script(splits):
+    p = torch.randn(503, CLASSES).mul(2).double().softmax(1)
+    mean, deviation = published(in_random_order(p).numpy(), splits)
+    score = inception_score(p, splits)
+    assert (score.mean, score.deviation) == pytest.approx((mean, deviation), rel=1e-9)
+
+
+def test_the_score_does_not_mind_images_sorted_by_class():
+    """Split in the order given, each split would hold one class and score 1."""
+    p = torch.eye(CLASSES).repeat_interleave(100, 0)
+    assert inception_score(p).mean > 8.5
+
+
+def test_the_score_is_not_a_number_if_a_probability_is_not():
+    p = torch.full((40, CLASSES), 0.1)
+    p[3] = math.nan
+    assert math.isnan(inception_score(p).mean)
+    with pytest.raises(SettingError, match="5 images cannot be cut into 10"):
+        inception_score(p[:5])
+
+
+def test_a_reference_has_the_moments_of_all_images():
+    x = images(101)
+    reference = reference_of(Pixels(), x)
+    expected = Moments.of(Pixels().features(x))
+    assert reference.moments.n == 101
+    torch.testing.assert_close(reference.moments.mean, expected.mean)
+    torch.testing.assert_close(reference.moments.scatter, expected.scatter)
+    assert torch.equal(reference.sample, Pixels().features(x))
+
+
+def test_a_reference_keeps_some_features_of_all_over_the_set(monkeypatch):
+    monkeypatch.setattr("vera.evaluation.quality.KERNEL_POINTS", 40)
+    x = torch.linspace(-1, 1, 400).view(-1, 1, 1, 1).expand(-1, 3, 2, 2)
+    sample = reference_of(Pixels(), x).sample
+    assert sample.shape == (40, 12)
+    assert 0.3 < float(sample.mean()) < 0.7
+
+
+def test_a_reference_is_worked_out_once(tmp_path):
+    x, network = images(100), Pixels()
+    first, second = reference_of(network, x), reference_of(network, x)
+    assert network.looks == 100
+    assert torch.equal(first.moments.scatter, second.moments.scatter)
+    assert torch.equal(first.sample, second.sample)
+    (file,) = (tmp_path / "kept").iterdir()
+    assert file.name.startswith("reference-0123456789abcdef-")
+    assert file.name.endswith("-100.npz")
+    assert str(tmp_path).encode() not in file.read_bytes()
+
+
+def test_other_images_or_another_network_are_another_reference(tmp_path):
+    x, network = images(100), Pixels()
+    other = x.clone()
+    other[50, 0, 0, 0] = -other[50, 0, 0, 0]
+    reference_of(network, x)
+    assert not torch.equal(reference_of(network, other).moments.mean, reference_of(network, x).moments.mean)
+    network.fingerprint = "fedcba9876543210"
+    reference_of(network, x)
+    assert network.looks == 300
+    assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "another"])
+def test_a_damaged_file_is_worked_out_again(tmp_path, damage):
+    x, network = images(60), Pixels()
+    whole = reference_of(network, x)
+    (file,) = (tmp_path / "kept").iterdir()
+    content, half = file.read_bytes(), file.stat().st_size // 2
+    changed = content[:half] + bytes([content[half] ^ 0xFF]) + content[half + 1 :]
+    file.write_bytes({"cut": content[:-50], "changed": changed, "empty": b"", "another": b"nothing"}[damage])
+    assert torch.equal(reference_of(network, x).moments.scatter, whole.moments.scatter)
+    assert network.looks == 120
+    reference_of(network, x)
+    assert network.looks == 120
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("VERA_CACHE", str(tmp_path / "file" / "kept"))
+    x, network = images(20), Pixels()
+    assert reference_of(network, x).moments.n == 20
+    assert reference_of(network, x).moments.n == 20
+    assert network.looks == 40
+
+
+def test_quality_of_the_reference_itself():
+    x, network = images(2_500), Pixels()
+    network.accuracy = 0.75
+    quality = image_quality(network, x, reference_of(network, x))
+    assert quality.fid < 1e-10
+    assert quality.kid.n == 2
+    metrics = quality.metrics()
+    assert metrics["score_pixels"] == inception_score(network.probabilities(x)).mean
+    assert metrics["quality_samples_pixels"] == metrics["quality_reference_pixels"] == 2_500
+    assert metrics["network_accuracy_pixels"] == 0.75
+    names = ["fid", "kid", "kid_se", "score", "score_deviation", "network_accuracy", "quality_samples", "quality_reference"]
+    assert set(metrics) == {f"{name}_pixels" for name in names}
+
+
+def test_quality_without_probabilities_says_why_there_is_no_score():
+    network = Pixels(certain=False)
+    quality = image_quality(network, images(50), reference_of(network, images(80)))
+    assert quality.score is None
+    assert quality.blank == "nothing here is certain"
+    assert {"fid_pixels", "kid_pixels"} < set(quality.metrics())
+    assert not {"score_pixels", "kid_se_pixels", "network_accuracy_pixels"} & set(quality.metrics())
+
+
+def test_quality_of_shifted_images_is_the_distance_of_their_moments():
+    x, y, network = images(300), images(200) * 0.5, Pixels()
+    quality = image_quality(network, y, reference_of(network, x))
+    expected = frechet_distance(Moments.of(network.features(y)), Moments.of(network.features(x)))
+    assert quality.fid == pytest.approx(expected, rel=1e-10)
+    assert quality.fid > 0.1
+
+
+def test_quality_is_not_a_number_if_a_sample_is_not():
+    network, samples = Pixels(), images(50)
+    samples[7, 0, 0, 0] = math.nan
+    metrics = image_quality(network, samples, reference_of(network, images(50))).metrics()
+    assert all(math.isnan(metrics[f"{name}_pixels"]) for name in ("fid", "kid", "score"))

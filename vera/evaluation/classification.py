@@ -1,0 +1,109 @@
+"""How good a classifier is, and how well it knows it: accuracy, Brier score, calibration, AUROC.
+
+Brier is the multi-class form, mean Σ_c (p_c − y_c)², twice the two-class form that some report. ECE has 20 bins of equal width
+over the largest probability, |confidence − accuracy| weighted by the bin's mass. AUROC is the probability that a positive scores
+above a negative, ties counted half; it is exact, from ranks. Trap: a model that says one class for everything has the accuracy of
+that class's share, which looks respectable where classes are unequal; `largest_predicted_share` shows it.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vera.data.labelled import Split
+from vera.errors import IncompatibleModel, SettingError
+from vera.evaluation.likelihood import in_chunks
+from vera.generator import evaluating
+from vera.models.classifier import Classifier
+
+COLLAPSED = 0.95
+"""A classifier that gives one class to more than this share of the points, when that class has less, has collapsed."""
+ECE_BINS, DIAGRAM_BINS = 20, 10
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Points by their largest probability, in bins of equal width over [0, 1]: how many, mean confidence, accuracy.
+
+    The last two are NaN for an empty bin. A probability that is NaN falls into the first bin, whose confidence is then NaN too.
+    """
+
+    counts: Tensor
+    confidence: Tensor
+    accuracy: Tensor
+
+    @classmethod
+    def of(cls, probabilities: Tensor, labels: Tensor, bins: int = DIAGRAM_BINS) -> "Reliability":
+        largest, predicted = probabilities.double().max(1)
+        index = (largest.nan_to_num(0.0) * bins).long().clamp(max=bins - 1)
+        counts = index.bincount(minlength=bins).double()
+        confidence = torch.zeros(bins, dtype=torch.float64).scatter_add_(0, index, largest)
+        correct = torch.zeros(bins, dtype=torch.float64).scatter_add_(0, index, (predicted == labels).double())
+        return cls(counts, confidence / counts, correct / counts)
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean |confidence − accuracy| over the bins, weighted by their mass."""
+        gap = torch.where(self.counts > 0, (self.confidence - self.accuracy).abs(), 0.0)
+        return float((gap * self.counts).sum() / self.counts.sum())
+
+
+def auroc(positive: Tensor, negative: Tensor) -> float:
+    """P(score of a positive > score of a negative), ties as one half; NaN if a score is not finite."""
+    if not len(positive) or not len(negative):
+        raise SettingError(f"auroc: needs scores of both kinds, got {len(positive)} positive and {len(negative)} negative.")
+    if not (positive.isfinite().all() and negative.isfinite().all()):
+        return math.nan
+    ordered = negative.double().sort().values
+    positive = positive.double().contiguous()
+    below, not_above = torch.searchsorted(ordered, positive), torch.searchsorted(ordered, positive, right=True)
+    return float((below + not_above).double().mean() / (2 * len(ordered)))
+
+
+def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
+    """Everything of a set of logits that is a number. If one of them is not finite, none of the numbers is: the largest of such
+    logits is no prediction, and an accuracy would count it as one."""
+    probabilities = torch.softmax(logits.double(), dim=1)
+    predicted = probabilities.argmax(1)
+    one_hot = torch.nn.functional.one_hot(labels, logits.shape[1])
+    shares = predicted.bincount(minlength=logits.shape[1]) / len(labels)
+    metrics = {
+        "test_accuracy": float((predicted == labels).double().mean()),
+        "test_cross_entropy": float(torch.nn.functional.cross_entropy(logits.double(), labels)),
+        "brier": float((probabilities - one_hot).square().sum(1).mean()),
+        "calibration_error": Reliability.of(probabilities, labels, ECE_BINS).calibration_error,
+        "largest_predicted_share": float(shares.max()),
+    }
+    if logits.shape[1] == 2 and 0 < int(labels.sum()) < len(labels):
+        score = logits[:, 1] - logits[:, 0]
+        metrics["auroc"] = auroc(score[labels == 1], score[labels == 0])
+    return metrics if logits.isfinite().all() else dict.fromkeys(metrics, math.nan)
+
+
+def collapsed(predicted: Tensor, labels: Tensor) -> bool:
+    """Whether nearly all points are given one class that has fewer."""
+    said, largest = predicted.bincount().max(0)
+    return bool(said > COLLAPSED * len(labels)) and bool(said > (labels == largest).sum())
+
+
+@torch.no_grad()
+def predict(classifier: Classifier, x: Tensor, chunk: int = 1_000) -> Tensor:
+    """Logits in evaluation mode, on the CPU."""
+    weights = next(classifier.parameters())
+    with evaluating(classifier):
+        return in_chunks(lambda part: classifier.logits(part.to(weights)).cpu(), x, chunk)
+
+
+class ClassificationEvaluation:
+    """For the Trainer's `evaluate`: the classifier on all held-out points."""
+
+    def __init__(self, split: Split) -> None:
+        self.split = split
+
+    def __call__(self, method: Any) -> dict[str, float]:
+        if not isinstance(method.energy, Classifier):
+            raise IncompatibleModel(f"{type(method.energy).__name__} is not a Classifier, so it has no accuracy.")
+        return classification_metrics(predict(method.energy, self.split.held_out), self.split.held_out_labels)

@@ -1,0 +1,84 @@
+"""Samples of an energy model with a generator: refined by MALA, step by step for a figure, and sorted by class.
+
+A refined sample is a generator's, moved by 100 MALA steps over (z, ε) with a step size that has been tuned first. Conditional
+samples are the unconditional ones that the classifier puts into a class (Figure 4): the dedicated conditional sampling of the
+published code cannot run. Trap: a class that the model never shows has no samples, and its place stays empty.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from vera.evaluation.classification import predict
+from vera.models.classifier import Classifier
+from vera.samplers import LatentRefiner
+from vera.settings import Count, validated
+
+
+@dataclass(frozen=True)
+class RefinedSamples:
+    """n images as the generator makes them, the same after refinement, and acceptances: after tuning, and on the way."""
+
+    generated: Tensor
+    refined: Tensor
+    tuned_acceptance: float
+    acceptance: float
+
+    def metrics(self) -> dict[str, float]:
+        return {"tuned_acceptance": self.tuned_acceptance, "refinement_acceptance": self.acceptance}
+
+
+@validated
+def refined_samples(
+    refiner: LatentRefiner, n: Count, steps: Count = 100, batch: Count = 100, tuning_steps: Count = 500
+) -> RefinedSamples:
+    """Tune the step size, then refine n fresh samples, `batch` chains at a time; on the CPU."""
+    tuned = refiner.tune(min(batch, 64), tuning_steps)
+    parts = [_refine(refiner, min(batch, n - done), steps) for done in range(0, n, batch)]
+    generated, refined, acceptances = zip(*parts, strict=True)
+    weights = torch.tensor([len(part) for part in refined], dtype=torch.float64)
+    acceptance = (torch.stack(acceptances) * weights).sum() / n
+    return RefinedSamples(torch.cat(generated), torch.cat(refined), tuned, float(acceptance))
+
+
+def _refine(refiner: LatentRefiner, n: int, steps: int) -> tuple[Tensor, Tensor, Tensor]:
+    start = refiner.start(n)
+    end, acceptance = refiner.refine(start, steps)
+    return refiner.decode(start).float().cpu(), refiner.decode(end).float().cpu(), acceptance.double().cpu()
+
+
+@validated
+def chain_images(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
+    """(chains, steps + 1, ...): the generator's samples and every consecutive step of a tuned refiner's chains (Figure 7)."""
+    v = refiner.start(chains)
+    images = [refiner.decode(v)]
+    for _ in range(steps):
+        v, _ = refiner.refine(v, steps=1)
+        images.append(refiner.decode(v))
+    return torch.stack(images, dim=1).float().cpu()
+
+
+@dataclass(frozen=True)
+class SortedSamples:
+    """Images in the order of their class, the surest first, with p(y|x); and how many are missing of each class, if any."""
+
+    images: Tensor
+    labels: Tensor
+    probabilities: Tensor
+    missing: Tensor
+
+
+@validated
+def by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
+    """At most `per_class` images of each class, by their largest p(y|x). An image whose logits are not finite has no class."""
+    logits = predict(classifier, images, chunk=100).double()
+    probabilities, labels = logits.softmax(1).max(1)
+    usable = logits.isfinite().all(1)
+    chosen = []
+    for label in range(logits.shape[1]):
+        rows = torch.nonzero(usable & (labels == label)).flatten()
+        chosen.append(rows[probabilities[rows].argsort(descending=True, stable=True)][:per_class])
+    rows = torch.cat(chosen)
+    missing = torch.tensor([per_class - len(of_class) for of_class in chosen])
+    return SortedSamples(images.cpu()[rows], labels[rows], probabilities[rows], missing)

@@ -1,0 +1,164 @@
+"""Features and class probabilities of digits, by a classifier that is trained here: no download is needed.
+
+It is the classifier that counts modes (B.5), trained on the 4,000 embedded digits, or on MNIST's 60,000 where its files are there:
+Adadelta at rate 1, times .7 each epoch, batches of 64. Its 128 last hidden units are the features. A distance in them is no FID
+and its level means nothing beside one; it orders methods on one machine without Inception.
+
+Traps: digits must reach it framed as those it was trained on: padded, as the data set digits32 has them, or resized, as
+StackedMNIST has them. And training is repeatable on one machine but not to the last bit on another, so the fingerprint is one of
+the weights, not of the recipe.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d, cross_entropy, interpolate, pad
+from torch.optim import Adadelta
+from torch.optim.lr_scheduler import ExponentialLR
+
+from vera.data.digest import fingerprint_of
+from vera.data.digit_tables import DigitTable, EmbeddedMNISTTable, MNISTTable
+from vera.data.files import DataDir
+from vera.data.labelled import Split
+from vera.errors import IncompatibleModel, SettingError
+from vera.evaluation.classification import predict
+from vera.evaluation.features import Description, Features, weights_digest
+from vera.evaluation.kept import keep, kept_in
+from vera.models.digit_classifier import DigitClassifier
+from vera.randomness import seed_for, seeded
+from vera.settings import Count, check_fields
+
+BATCH, DECAY, SEED = 64, 0.7, 1
+DIGIT, PADDED = 28, 32
+
+
+@dataclass(frozen=True)
+class DigitRecipe:
+    """How the classifier is made: digits from where, at which side, padded or resized to it, how often seen.
+
+    Padded digits are 32 × 32, or have a side that divides 32 and are averaged down to it. Counting the modes of StackedMNIST as the
+    paper does takes DigitRecipe(64, "resize", "mnist", 14).
+    """
+
+    side: Count = PADDED
+    frame: Literal["pad", "resize"] = "pad"
+    source: Literal["mnist5k", "mnist"] = "mnist5k"
+    epochs: Count = 5
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.frame == "pad" and PADDED % self.side:
+            raise SettingError(f"DigitRecipe: digits cannot be padded to side {self.side}; resize them.")
+
+    def digits(self, data_dir: DataDir = None) -> DigitTable:
+        whole: DigitTable = MNISTTable(data_dir, None) if self.source == "mnist" else EmbeddedMNISTTable(None)
+        return whole
+
+    def framed(self, images: Tensor) -> Tensor:
+        """Digits (n, 1, 28, 28) in [−1, 1] at this recipe's side."""
+        if self.frame == "pad":
+            border = (PADDED - DIGIT) // 2
+            return adaptive_avg_pool2d(pad(images, [border] * 4, value=-1.0), self.side)
+        return interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False, antialias=True)
+
+
+class DigitFeatures(Features):
+    """128 features and 10 probabilities of an image of a digit; the channels of a coloured image are averaged.
+
+    Images have the recipe's side, or 28, and are then framed like its digits. `accuracy` is that on the held-out digits.
+    """
+
+    key, dim, chunk = "digits", 128, 500
+
+    def __init__(
+        self,
+        recipe: DigitRecipe | None = None,
+        *,
+        data_dir: DataDir = None,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        self.recipe = recipe or DigitRecipe()
+        self.device = torch.device(device)
+        self.classifier, self.accuracy = trained_digit_classifier(self.recipe, data_dir, self.device)
+        self.name = f"digit classifier ({self.recipe.source}, {self.recipe.frame} {self.recipe.side}, {self.recipe.epochs} epochs)"
+        weights = weights_digest(self.classifier)
+        self.fingerprint = fingerprint_of(form="digits", version=1, frame=self.recipe.frame, weights=weights)
+
+    def look(self, pixels: Tensor) -> Description:
+        return self._of_grey(pixels.float().mean(1, keepdim=True))
+
+    def channels(self, images: Tensor) -> Tensor:
+        """The digit in each channel of n images, (n, channels); −1 where an image is not finite."""
+        flat = images.flatten(0, 1).unsqueeze(1)
+        probabilities = self.describe(flat).probabilities
+        assert probabilities is not None
+        labels = probabilities.argmax(1).masked_fill(probabilities.isnan().any(1), -1)
+        return labels.view(images.shape[:2])
+
+    def _of_grey(self, pixels: Tensor) -> Description:
+        side = self.recipe.side
+        if pixels.shape[2:] not in ((side, side), (DIGIT, DIGIT)):
+            shape = " × ".join(map(str, pixels.shape[2:]))
+            raise IncompatibleModel(f"{self.name} sees images of side {side} or {DIGIT}, not {shape}.")
+        images = pixels / 127.5 - 1
+        return _hidden_and_probabilities(self.classifier, images if pixels.shape[2] == side else self.recipe.framed(images))
+
+
+def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> Description:
+    """The input of the last layer is taken on its way, so that the classifier's own normalising is what the images get."""
+    hidden: list[Tensor] = []
+    hook = classifier.net[-1].register_forward_pre_hook(lambda _, inputs: hidden.append(inputs[0]))
+    try:
+        probabilities = classifier.logits(images).double().softmax(1)
+    finally:
+        hook.remove()
+    return Description(hidden[0], probabilities)
+
+
+def trained_digit_classifier(recipe: DigitRecipe, data_dir: DataDir, device: torch.device) -> tuple[DigitClassifier, float]:
+    """The classifier in evaluation mode and its accuracy on held-out digits: as it was kept, or trained now and kept."""
+    digits = recipe.digits(data_dir)
+    facts = fingerprint_of(
+        form="digit classifier", version=1, data=digits.fingerprint, side=recipe.side, frame=recipe.frame, epochs=recipe.epochs
+    )
+    file = kept_in(data_dir) / f"digit-classifier-{facts}.pt"
+    kept = _read(file, recipe)
+    if kept is None:
+        classifier, accuracy = _train(recipe, digits.split(SEED), device)
+        state = {"weights": classifier.state_dict(), "accuracy": accuracy, "digest": weights_digest(classifier)}
+        keep(file, lambda target: torch.save(state, target))
+        kept = classifier, accuracy
+    return kept[0].to(device).eval().requires_grad_(False), kept[1]
+
+
+def _train(recipe: DigitRecipe, split: Split, device: torch.device) -> tuple[DigitClassifier, float]:
+    images, held_out = (rows.view(-1, 1, DIGIT, DIGIT) for rows in (split.train, split.held_out))
+    with seeded(seed_for(SEED, "digit classifier")):
+        classifier = DigitClassifier(split.classes, recipe.side).to(device)
+        optimiser = Adadelta(classifier.parameters(), lr=1.0)
+        schedule = ExponentialLR(optimiser, DECAY)
+        for _ in range(recipe.epochs):
+            for rows in torch.randperm(len(images)).split(BATCH):
+                logits = classifier.logits(recipe.framed(images[rows].to(device)))
+                loss = cross_entropy(logits, split.train_labels[rows].to(device))
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+            schedule.step()
+    predicted = predict(classifier, recipe.framed(held_out), chunk=500).argmax(1)
+    return classifier, float((predicted == split.held_out_labels).double().mean())
+
+
+def _read(file: Path, recipe: DigitRecipe) -> tuple[DigitClassifier, float] | None:
+    """None unless the file is there and holds the very weights that were written."""
+    try:
+        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+        with seeded(SEED):
+            classifier = DigitClassifier(side=recipe.side)
+        classifier.load_state_dict(state["weights"])
+        return (classifier, float(state["accuracy"])) if weights_digest(classifier) == state["digest"] else None
+    except Exception:  # torch raises whatever the bytes make its parsers raise
+        return None
