@@ -219,7 +219,7 @@ class Attempt:
         spec, conditions = self.trial.spec, self.conditions
         return Row(
             trial_id=self.trial.id, outcome=ending.outcome, outcome_step=ending.step, reason=ending.reason,
-            metrics=canonical_json(self.metrics()), task=spec.task, profile=self.trial.profile, sweep=self.trial.sweep,
+            metrics=canonical_json(self.metrics()), task=spec.task_part["name"], profile=self.trial.profile, sweep=self.trial.sweep,
             label=self.trial.name, dataset=spec.dataset["name"], data_fingerprint=self.trial.facts["data_fingerprint"],
             energy=spec.networks.get("energy", {}).get("name", ""), method=spec.method["name"], seed=spec.seed, steps=spec.steps,
             batch_size=spec.batch_size, spec=canonical_json(self.trial.facts), protocol=PROTOCOL, attempt=conditions.attempt,

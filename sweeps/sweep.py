@@ -83,6 +83,6 @@ def _facets(trial: Trial) -> dict[str, Any]:
         "dataset": spec.dataset["name"],
         "method": spec.method["name"],
         "energy": spec.networks.get("energy", {}).get("name", ""),
-        "task": spec.task,
+        "task": spec.task_part["name"],
         "seed": spec.seed,
     } | {f"method.{name}": value for name, value in trial.facts["method"].items()}

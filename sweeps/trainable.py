@@ -7,6 +7,7 @@ row was written meanwhile, by another driver or by a worker that died before it 
 """
 
 import json
+import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,8 @@ class TrialTrainable(tune.Trainable):
 
     def setup(self, config: dict[str, Any], site: dict[str, Any]) -> None:  # type: ignore[override]  # Tune passes it on
         self.site = site
+        if site["conditions"]["data_dir"] is not None:  # a trial's identity depends on what lies there
+            os.environ["VERA_DATA"] = str(site["conditions"]["data_dir"])
         for file in site["plugins"]:
             load_once(file)
         self._begin(config)

@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal
 
 from sweeps.canonical import canonical_json
-from vera.registry import Registry, datasets, models
+from vera.registry import Registry, datasets, models, tasks
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
 
@@ -20,8 +21,8 @@ PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
 PATHS = ("data_dir",)
 """Settings that say where something lies; they decide no number."""
-INFERRED = ("data_dim",)
-"""Settings that follow from the data, whose fingerprint is in the identity already."""
+INFERRED = ("data_dim", "classes", "channels", "side")
+"""Settings of networks that follow from the data, whose fingerprint is in the identity already."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Trial:
         """What the id is the hash of, as plain data. Loads torch, for it asks the data and every setting's owner."""
         from vera.tasks import data_fingerprint
 
+        register_tables()
         return {
             "protocol": PROTOCOL,
             "profile": self.profile,
@@ -55,9 +57,15 @@ class Trial:
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
-        """The trial that a stored row's `spec` describes."""
+        """The trial that a stored row's `spec` describes, ready to run."""
+        register_tables()
         outside = ("protocol", "profile", "data_fingerprint")
         return cls(TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}), facts["profile"], sweep, label)
+
+
+def register_tables() -> None:
+    """Make known the data sets that live in this layer. By name and late, because they load torch."""
+    datasets.register("parquet")(import_module("sweeps.tables").ParquetTable)
 
 
 def resolved(spec: TrialSpec) -> dict[str, Any]:
@@ -67,19 +75,26 @@ def resolved(spec: TrialSpec) -> dict[str, Any]:
     return spec.to_dict() | {
         "dataset": _resolve(datasets, spec.dataset),
         "method": _resolve(build_task(spec).methods, spec.method),
-        "networks": {role: _resolve(models, part) for role, part in spec.networks.items()},
+        "networks": {role: _resolve(models, part, INFERRED) for role, part in spec.networks.items()},
+        "task": _resolved_task(spec.task_part),
     }
+
+
+def _resolved_task(part: Part) -> Any:
+    """A task without settings is its name."""
+    task = _resolve(tasks, part)
+    return task if len(task) > 1 else task["name"]
 
 
 def with_seed(trial: Trial, seed: int) -> Trial:
     return replace(trial, spec=replace(trial.spec, seed=seed))
 
 
-def _resolve(registry: Registry[Any], part: Part) -> dict[str, Any]:
+def _resolve(registry: Registry[Any], part: Part, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
     """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one trial."""
     name = part["name"]
     known = settings_of(registry.get(name))
-    defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in INFERRED}
+    defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in inferred}
     given = {key: value for key, value in part.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)
     values = {key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()}

@@ -1,6 +1,7 @@
 """What holds for every method, whoever wrote it: small networks for each of its roles, other values for each of its settings.
 
-Nothing here names a method. Networks come from a method's fields, rules from its `needs`, values from its annotations.
+Nothing here names a method. Networks come from a method's fields, rules from its `needs`, values from its annotations. Which
+registry a method's name is looked up in, and whether its data have labels, follows from the energy model it is paired with.
 """
 
 import dataclasses
@@ -15,10 +16,13 @@ from torch import Tensor, nn
 
 from vera.build import build_method
 from vera.data import TensorData
+from vera.data.contract import DataSet, Stream
+from vera.data.epochs import EpochStream
+from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.errors import VeraError
 from vera.generator import Generator
 from vera.methods import Method
-from vera.registry import methods, models
+from vera.registry import Registry, joint_methods, methods, models
 from vera.settings import Bound, settings_of
 from vera.spec import TrialSpec
 from vera.trainer import Trainer
@@ -30,11 +34,16 @@ SMALL = {"hidden": [8, 8], "sigma": 0.5, "sigma_max": 1.0}
 
 @dataclass(frozen=True)
 class Energy:
-    """A small energy model, its data's dimension, and what it offers of what a method may need."""
+    """A small energy model, its data's dimension, and what it offers of what a method may need.
+
+    A classifier is trained by the methods of another registry, on points of which the given share shows its label.
+    """
 
     part: dict[str, Any]
     data_dim: int
     offers: frozenset[str]
+    registry: Registry[Any] = methods
+    labelled: float | None = None
 
 
 ENERGIES = {
@@ -44,37 +53,91 @@ ENERGIES = {
     "nice_2d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 2, frozenset({"hessian", "density", "curvature"})),
     "nice_6d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 6, frozenset({"hessian", "density", "curvature"})),
 }
+CLASSIFIERS = {
+    "few_labels": Energy({"name": "mlp-classifier", "hidden": [8, 8]}, 2, frozenset(), joint_methods, labelled=0.8),
+    "all_labels": Energy(
+        {"name": "mlp-classifier", "hidden": [8, 8], "activation": "softplus"},
+        2,
+        frozenset({"hessian"}),
+        joint_methods,
+        labelled=1.0,
+    ),
+}
+MODELS = ENERGIES | CLASSIFIERS
 
 
 def supports(method: str, energy: str) -> bool:
-    return set(methods.get(method).needs) <= ENERGIES[energy].offers
+    return set(MODELS[energy].registry.get(method).needs) <= MODELS[energy].offers
 
 
-PAIRS = [(method, energy) for method in methods for energy in ENERGIES if supports(method, energy)]
-IMPOSSIBLE = [(method, energy) for method in methods for energy in ENERGIES if not supports(method, energy)]
+COMBINATIONS = [(method, energy) for energy, model in MODELS.items() for method in model.registry]
+PAIRS = [pair for pair in COMBINATIONS if supports(*pair)]
+IMPOSSIBLE = [pair for pair in COMBINATIONS if not supports(*pair)]
+
+
+def one_each() -> list[tuple[str, str]]:
+    """Every method of every registry once, with the first energy model that it supports."""
+    first: dict[tuple[int, str], tuple[str, str]] = {}
+    for method, energy in PAIRS:
+        first.setdefault((id(MODELS[energy].registry), method), (method, energy))
+    return list(first.values())
+
+
+class Alternating(LabelledData):
+    """Given points whose two classes take turns, so that no boundary fits them; the first of them show their labels, or all."""
+
+    name, classes = "alternating", 2
+
+    def __init__(self, x: Tensor, share: float) -> None:
+        self.x, self.share, self.data_dim = x, share, x.shape[1]
+
+    @property
+    def fingerprint(self) -> str:
+        return TensorData(self.x).fingerprint
+
+    def split(self, seed: int) -> Split:
+        labels = torch.arange(len(self.x)) % 2
+        shown = None if self.share == 1 else torch.arange(round(self.share * len(self.x)))
+        return Split(self, (self.x, labels), (self.x[:8], labels[:8]), shown)
 
 
 def points(data_dim: int, n: int = 40) -> Tensor:
     return torch.randn(n, data_dim, generator=torch.Generator().manual_seed(data_dim)) * 0.8 + 0.3
 
 
+def dataset(energy: str, x: Tensor | None = None) -> DataSet:
+    """The points as the methods of this energy model take them."""
+    model = MODELS[energy]
+    x = points(model.data_dim) if x is None else x
+    return TensorData(x) if model.labelled is None else Alternating(x, model.labelled).split(0)
+
+
+def example(energy: str) -> Tensor | LabelledBatch:
+    return dataset(energy).stream(BATCH, 0).next_batch()
+
+
 def parts_for(method: str, energy: str) -> dict[str, dict[str, Any]]:
     """A small network for each role: a generator where the field says so, else the registered model of the role's name."""
-    cls = methods.get(method)
+    cls = MODELS[energy].registry.get(method)
     hints = get_type_hints(cls)
     parts = {}
     for role in cls.network_names():
         name = "mlp-generator" if issubclass(hints[role], Generator) else role
-        parts[role] = ENERGIES[energy].part if role == "energy" else {"name": name}
+        parts[role] = MODELS[energy].part if role == "energy" else {"name": name}
         if role != "energy":
             parts[role] |= {key: value for key, value in SMALL.items() if key in settings_of(models.get(name))}
     return parts
 
 
-def small_settings(method: str) -> dict[str, Any]:
-    """The defaults, with every count cut to the batch size at most, and what is off by default (a weight of 0) switched on."""
-    small = {}
-    for name, setting in settings_of(methods.get(method)).items():
+def small_settings(method: str, registry: Registry[Any] = methods) -> dict[str, Any]:
+    """The defaults, with every count cut to the batch size at most, and what is off by default switched on.
+
+    Off is a weight of 0, or an empty list of steps.
+    """
+    small: dict[str, Any] = {}
+    for name, setting in settings_of(registry.get(method)).items():
+        if setting.default == ():
+            small[name] = (3,)
         if isinstance(setting.default, int) and setting.default > BATCH:
             small[name] = BATCH
         if isinstance(setting.default, float) and setting.default == 0:
@@ -83,18 +146,17 @@ def small_settings(method: str) -> dict[str, Any]:
 
 
 def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Method:
-    data = TensorData(points(ENERGIES[energy].data_dim))
-    settings = small_settings(method) | settings
+    registry = MODELS[energy].registry
+    settings = small_settings(method, registry) | settings
     spec = TrialSpec({"name": "moons"}, parts_for(method, energy), {"name": method, **settings}, steps=1, seed=seed)
-    return build_method(spec, data)
+    return build_method(spec, dataset(energy), registry)
 
 
 def make_trainer(
     method: str, energy: str, *, data: Tensor | None = None, seed: int = 0, settings: dict[str, Any] | None = None, **options: Any
 ) -> Trainer:
-    data = points(ENERGIES[energy].data_dim) if data is None else data
     options = {"steps": 6, "log_every": 4, "batch_size": BATCH, "progress": False} | options
-    return Trainer(make_method(method, energy, seed, **(settings or {})), data, seed=seed, **options)
+    return Trainer(make_method(method, energy, seed, **(settings or {})), dataset(energy, data), seed=seed, **options)
 
 
 @torch.no_grad()
@@ -132,14 +194,21 @@ def differences(a: Any, b: Any, path: str = "") -> list[str]:
     return [] if a == b else [f"{path}: {a} and {b}"]
 
 
-def check_resume(method: str, energy: str, folder: Any) -> None:
+def epochs_of(stream: Stream) -> list[EpochStream]:
+    """The stream itself, or those that it is made of."""
+    parts = [part for part in (stream, *vars(stream).values()) if isinstance(part, EpochStream)]
+    assert parts, "a stream without epochs: nothing would say where in its data a run was interrupted"
+    return parts
+
+
+def check_resume(method: str, energy: str, folder: Any, **settings: Any) -> None:
     """2N steps are N steps, a checkpoint, everything built afresh, and N more; N lies inside an epoch and inside a block."""
-    options = {"steps": 14, "log_every": 4, "evaluate": probe, "evaluate_every": 3}
+    options = {"steps": 14, "log_every": 4, "evaluate": probe, "evaluate_every": 3, "settings": settings}
     straight = make_trainer(method, energy, **options)
     straight.run()
     first = make_trainer(method, energy, **options)
     first.run(until=7)
-    assert 0 < first.stream.cursor <= len(first.stream.rows) - BATCH
+    assert all(0 < epochs.cursor <= len(epochs.rows) - BATCH for epochs in epochs_of(first.stream))
     first.save(folder / "run.pt")
     with torch.random.fork_rng():
         torch.manual_seed(1234)
@@ -155,9 +224,9 @@ def check_resume(method: str, energy: str, folder: Any) -> None:
     assert differences(numbers(straight), numbers(first)) == []
 
 
-def setting_names(method: str) -> list[str]:
-    networks = methods.get(method).network_names()
-    return [field.name for field in dataclasses.fields(methods.get(method)) if field.name not in networks]
+def setting_names(method: str, registry: Registry[Any] = methods) -> list[str]:
+    cls = registry.get(method)
+    return [field.name for field in dataclasses.fields(cls) if field.name not in cls.network_names()]
 
 
 def other_values(annotation: Any, value: Any) -> list[Any]:
@@ -171,20 +240,21 @@ def other_values(annotation: Any, value: Any) -> list[Any]:
     if origin is Union or isinstance(annotation, type(int | None)):
         return [other for member in arguments if member is not type(None) for other in other_values(member, value)]
     if origin is tuple:
+        arguments = (arguments[0],) * len(value) if Ellipsis in arguments else arguments
         changes = [(i, other_values(member, value[i])[0]) for i, member in enumerate(arguments)]
         return [(*value[:i], other, *value[i + 1 :]) for i, other in changes]
     candidates = {
         bool: [not value],
-        int: [(value or 0) + 1, (value or 0) - 1],
+        int: [(value or 0) + 2, (value or 0) - 1],
         float: [2 * (value or 0.0), (value or 0.0) / 2, 0.5, 0.25],
     }
     return [other for other in candidates[annotation] if other != value]
 
 
-def other_settings(method: str) -> Iterator[tuple[str, Any]]:
+def other_settings(method: str, registry: Registry[Any] = methods) -> Iterator[tuple[str, Any]]:
     """(setting, another valid value): all choices of a Literal, all entries of a tuple, else the first number that is allowed."""
-    known, small = settings_of(methods.get(method)), small_settings(method)
-    for name in setting_names(method):
+    known, small = settings_of(registry.get(method)), small_settings(method, registry)
+    for name in setting_names(method, registry):
         others = other_values(known[name].annotation, small.get(name, known[name].default))
         numeric = others and isinstance(others[0], int | float)
         yield from ((name, other) for other in (others[:1] if numeric else others))

@@ -5,7 +5,7 @@ import signal
 import pytest
 import torch
 
-from vera.registry import datasets, methods, models
+from vera.registry import datasets, joint_methods, methods, models
 
 torch.set_num_threads(1)
 # A suite that runs in the background is started with Ctrl-C ignored, and so are its children; these tests send it on purpose.
@@ -15,7 +15,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture
 def registries():
     """Whatever a test registers is forgotten again."""
-    before = [(registry, dict(registry._entries)) for registry in (methods, models, datasets)]
+    before = [(registry, dict(registry._entries)) for registry in (methods, joint_methods, models, datasets)]
     yield
     for registry, entries in before:
         registry._known = entries

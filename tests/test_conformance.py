@@ -8,37 +8,45 @@ import pytest
 import torch
 from conformance import (
     BATCH,
-    ENERGIES,
     IMPOSSIBLE,
+    MODELS,
     PAIRS,
     check_resume,
+    dataset,
     differences,
+    example,
     expect_refusal,
     make_method,
     make_trainer,
     numbers,
+    one_each,
     optimisers_of,
     other_settings,
     points,
     probe,
     setting_names,
-    supports,
     visible,
 )
 
-from vera.data import TensorData
 from vera.errors import IncompatibleModel
 from vera.randomness import seed_for
-from vera.registry import methods
+from vera.registry import joint_methods, methods
 
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
+every_method = pytest.mark.parametrize(("method", "energy"), one_each())
 
-SETTINGS = [(method, name, value) for method in methods for name, value in other_settings(method)]
+SETTINGS = [
+    (method, energy, name, value)
+    for method, energy in one_each()
+    for name, value in other_settings(method, MODELS[energy].registry)
+]
 
 
-def test_every_method_trains_some_model_and_every_model_is_trained():
-    assert {method for method, _ in PAIRS} == set(methods)
-    assert {energy for _, energy in PAIRS} == set(ENERGIES)
+@pytest.mark.parametrize("registry", [methods, joint_methods], ids=lambda registry: registry.kind)
+def test_every_method_trains_some_model_and_every_model_is_trained(registry):
+    trained = {energy for energy, model in MODELS.items() if model.registry is registry}
+    assert {method for method, energy in PAIRS if energy in trained} == set(registry)
+    assert {energy for _, energy in PAIRS} >= trained
 
 
 @pytest.mark.parametrize(("method", "energy"), IMPOSSIBLE)
@@ -50,9 +58,9 @@ def test_a_model_that_lacks_what_the_method_needs_is_refused_at_construction(met
 @every_pair
 def test_steps_are_finite_and_report_detached_scalars(method, energy):
     built = make_method(method, energy)
-    x = points(ENERGIES[energy].data_dim)[:BATCH]
-    built.begin(x)
-    reports = [built.step(x) for _ in range(3)]
+    batch = example(energy)
+    built.begin(batch)
+    reports = [built.step(batch) for _ in range(3)]
     assert all("loss" in metrics and metrics.keys() == reports[0].keys() for metrics in reports)
     for value in (value for metrics in reports for value in metrics.values()):
         assert isinstance(value, torch.Tensor)
@@ -84,9 +92,8 @@ def test_the_seed_decides_all_numbers(method, energy):
     assert one.history[0]["loss"] != other.history[0]["loss"]
 
 
-@pytest.mark.parametrize(("method", "name", "value"), SETTINGS)
-def test_every_setting_changes_the_training(method, name, value):
-    energy = next(energy for energy in ENERGIES if supports(method, energy))
+@pytest.mark.parametrize(("method", "energy", "name", "value"), SETTINGS)
+def test_every_setting_changes_the_training(method, energy, name, value):
     usual, changed = make_trainer(method, energy), make_trainer(method, energy, settings={name: value})
     assert getattr(usual.method, name) != value
     usual.run()
@@ -94,24 +101,33 @@ def test_every_setting_changes_the_training(method, name, value):
     assert differences(visible(usual), visible(changed))
 
 
-@pytest.mark.parametrize("method", list(methods))
-def test_other_values_were_found_for_every_setting(method):
-    assert {name for m, name, _ in SETTINGS if m == method} == set(setting_names(method))
+@every_method
+def test_other_values_were_found_for_every_setting(method, energy):
+    found = {name for m, e, name, _ in SETTINGS if (m, e) == (method, energy)}
+    assert found == set(setting_names(method, MODELS[energy].registry))
 
 
-def row_first_seen_at(step: int, n: int, seed: int) -> int:
-    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over row numbers."""
-    twin = TensorData(torch.arange(float(n)).unsqueeze(1)).stream(BATCH, seed_for(seed, "data"))
-    batches = [set(twin.next_batch().flatten().int().tolist()) for _ in range(step)]
-    return min(batches[-1].difference(*batches[:-1]))
+def row_first_seen_at(step: int, energy: str, n: int, seed: int) -> int:
+    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over row numbers.
+
+    Where points with labels come beside those without, it is one that shows its label then and was in neither before.
+    """
+    twin = dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, seed_for(seed, "data"))
+    *earlier, last = (twin.next_batch() for _ in range(step))
+    parts = [part for batch in earlier for part in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))]
+    return min(_rows(getattr(last, "labelled", last)).difference(*map(_rows, parts)))
+
+
+def _rows(part: torch.Tensor) -> set[int]:
+    return set(part.flatten().int().tolist())
 
 
 @every_pair
 @pytest.mark.parametrize("step", [1, 6])
 def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy, step):
-    clean = points(ENERGIES[energy].data_dim, n=160)
+    clean = points(MODELS[energy].data_dim, n=160)
     spoilt = clean.clone()
-    spoilt[row_first_seen_at(step, len(clean), seed=0), 0] = math.nan
+    spoilt[row_first_seen_at(step, energy, len(clean), seed=0), 0] = math.nan
     result = (trainer := make_trainer(method, energy, data=spoilt, steps=12)).run()
     assert (result.outcome, result.step) == ("diverged", step)
     assert "nan" in result.reason
@@ -125,7 +141,8 @@ def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy
 
 @every_pair
 def test_an_exploding_learning_rate_ends_as_diverged_at_a_named_step(method, energy):
-    rates = {name: 1e12 for name in setting_names(method) if name == "lr" or name.endswith("_lr")}
+    names = setting_names(method, MODELS[energy].registry)
+    rates = {name: 1e12 for name in names if name == "lr" or name.endswith("_lr")}
     trainer = make_trainer(method, energy, settings=rates, steps=40, evaluate=probe)
     result = trainer.run()
     assert rates
@@ -164,8 +181,8 @@ def test_two_runs_that_take_turns_do_not_disturb_each_other(method, energy):
 @every_pair
 def test_the_energy_is_moved_by_its_own_optimiser_and_by_nothing_else(method, energy):
     built = make_method(method, energy)
-    x = points(ENERGIES[energy].data_dim)[:BATCH]
-    built.begin(x)
+    batch = example(energy)
+    built.begin(batch)
     weights = built.energy_weights
     (optimiser,) = optimisers_of(built, weights)
     start = [w.detach().clone() for w in weights]
@@ -181,7 +198,7 @@ def test_the_energy_is_moved_by_its_own_optimiser_and_by_nothing_else(method, en
     optimiser.register_step_post_hook(after_update)
     for w in weights:
         w.register_hook(lambda grad: late.append(grad) if at_update else None)
-    built.step(x)
+    built.step(batch)
     assert len(at_update) == len(weights)
     assert any(grad is not None for grad, _, _ in at_update)
     assert not late, "a gradient of the energy's weights was computed after their update"

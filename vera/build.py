@@ -1,6 +1,7 @@
 """From a trial as plain data to the Trainer that runs it.
 
-`data_dim` and `latent_dim` are filled in from the data and the generator, so that no spec repeats them.
+What follows from the data (`data_dim`, `classes`, `channels`, `side`) or from the generator (`latent_dim`) is filled in, so that no
+spec repeats it.
 """
 
 from collections.abc import Mapping
@@ -11,10 +12,11 @@ import torch
 
 from vera.checkpoint import read_checkpoint
 from vera.data.contract import DataSet
+from vera.data.labelled import LabelledData
 from vera.errors import CheckpointError, PluginError, UnknownName, VeraError
 from vera.methods.contract import Method
 from vera.randomness import seed_for, seeded
-from vera.registry import datasets, methods, models
+from vera.registry import Registry, datasets, methods, models
 from vera.settings import check_names, settings_of
 from vera.spec import Part, TrialSpec
 from vera.trainer import Trainer
@@ -22,36 +24,50 @@ from vera.trainer import Trainer
 
 def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
     """The data set of a spec; `data_dir` is passed on where the data set reads files."""
+    source = build_source(part, data_dir)
+    if not isinstance(source, DataSet):
+        raise _wrong_kind(part, source, "DataSet")
+    return source
+
+
+def build_labelled(part: Part, data_dir: str | Path | None = None) -> LabelledData:
+    """The labelled data of a spec, to be split by its seed."""
+    source = build_source(part, data_dir)
+    if not isinstance(source, LabelledData):
+        raise _wrong_kind(part, source, "LabelledData")
+    return source
+
+
+def build_source(part: Part, data_dir: str | Path | None = None) -> Any:
+    """Whatever the name stands for: a data set, or labelled data."""
     name, settings = _split(part)
     if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
         settings["data_dir"] = str(data_dir)
-    dataset = datasets.create(name, **settings)
-    if not isinstance(dataset, DataSet):
-        raise PluginError(f"The data set '{name}' must be a vera.data.DataSet, got {type(dataset).__name__}.")
-    return dataset
+    return datasets.create(name, **settings)
 
 
-def build_method(spec: TrialSpec, dataset: DataSet) -> Method:
+def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:
     """The method of a spec with its networks, initialised from the spec's seed."""
     name, settings = _split(spec.method)
-    method = methods.get(name)
+    method = registry.get(name)
     if not isinstance(method, type) or not issubclass(method, Method):
         raise PluginError(f"The method '{name}' must be a subclass of vera.methods.Method, got {method!r}.")
     roles = method.network_names()
     for role in spec.networks:
         if role not in roles:
             raise UnknownName(f"The method '{name}' has no network '{role}'; it has {', '.join(roles)}.")
-    check_names(f"method '{name}'", {s: 1 for s in settings_of(methods.get(name)) if s not in roles}, settings)
+    check_names(f"method '{name}'", {s: 1 for s in settings_of(method) if s not in roles}, settings)
     missing = [role for role in roles if role not in spec.networks]
     if missing:
         raise VeraError(f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given.")
-    known = {"data_dim": dataset.data_dim}
+    facts = {name: getattr(dataset, name, None) for name in ("data_dim", "classes", "channels", "side")}
+    known = {name: fact for name, fact in facts.items() if fact is not None}
     networks = {}
     with seeded(seed_for(spec.seed, "networks")):
         for role in roles:
             networks[role] = _build_network(spec.networks[role], known)
             known |= {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
-        return methods.create(name, **networks, **settings)
+        return registry.create(name, **networks, **settings)
 
 
 def build_trainer(
@@ -69,12 +85,20 @@ def build_trainer(
 
 def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
     """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can be."""
+    from vera.tasks import build_task  # tasks build trainers with this module
+
     state = read_checkpoint(Path(path), torch.device(device))
     if state["spec"] is None:
         raise CheckpointError(f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path).")
-    trainer = build_trainer(TrialSpec.from_dict(state["spec"]), data_dir=data_dir, device=device, **options)
+    spec = TrialSpec.from_dict(state["spec"])
+    build = build_trainer if spec.task == "density" else build_task(spec).build
+    trainer = build(spec, data_dir=data_dir, device=device, **options)
     trainer.restore(path)
     return trainer
+
+
+def _wrong_kind(part: Part, source: Any, wanted: str) -> PluginError:
+    return PluginError(f"The data set '{part['name']}' must be a vera.data.{wanted} for this task, got {type(source).__name__}.")
 
 
 def _split(part: Part) -> tuple[str, dict[str, Any]]:

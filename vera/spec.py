@@ -21,7 +21,8 @@ Part = Mapping[str, Any]
 class TrialSpec:
     """One training run: data, networks by role ("energy", "generator", "statistics"), method, budget and seed.
 
-    `task` says what it trains for and what is measured (see vera/tasks.py); `evaluate_every` how often on the way. `restarts` is
+    `task` says what it trains for and what is measured (see vera/tasks.py), by name or, where it has settings, as a part like the
+    others; `evaluate_every` how often on the way. `restarts` is
     how often a run that diverges begins again from scratch, with another seed; each restart is recorded in the trial's row.
     """
 
@@ -33,17 +34,21 @@ class TrialSpec:
     seed: NonNegativeCount = 0
     evaluate_every: Count | None = None
     restarts: NonNegativeCount = 0
-    task: str = "density"
+    task: str | Part = "density"
 
     def __post_init__(self) -> None:
         check_fields(self)
         if not isinstance(self.networks, Mapping):
             raise SettingError(f"TrialSpec: networks must map roles to networks, got {self.networks!r}.")
-        for name in ("dataset", "networks", "method"):
+        for name in ("dataset", "networks", "method", "task"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
-        for role, part in {"dataset": self.dataset, "method": self.method, **self.networks}.items():
+        for role, part in {"dataset": self.dataset, "method": self.method, "task": self.task_part, **self.networks}.items():
             if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
                 raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {part!r}.")
+
+    @property
+    def task_part(self) -> Part:
+        return {"name": self.task} if isinstance(self.task, str) else self.task
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from vera.build import build_dataset, build_trainer
+from vera.build import build_source, build_trainer
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
 from vera.entropy import ImportanceEntropy
@@ -135,11 +135,15 @@ class DensityTask(Task):
 
 
 def build_task(spec: TrialSpec) -> Task:
-    return tasks.create(spec.task)
+    settings = dict(spec.task_part)
+    return tasks.create(settings.pop("name"), **settings)
 
 
 def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
-    return build_dataset(spec.dataset, data_dir).fingerprint
+    fingerprint: str = build_source(spec.dataset, data_dir).fingerprint
+    return fingerprint
 
 
-import vera.studies  # noqa: E402, F401 (they register tasks of their own, which derive from Task)
+import vera.classification  # noqa: E402 (they register tasks of their own, which derive from Task)
+import vera.images  # noqa: E402
+import vera.studies  # noqa: E402, F401

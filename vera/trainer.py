@@ -20,11 +20,12 @@ from tqdm import tqdm
 
 from vera.checkpoint import describe_network, read_checkpoint, refuse_objects, refuse_other_run, write_checkpoint
 from vera.data.contract import DataSet, Stream
+from vera.data.labelled import LabelledBatch
 from vera.data.tensor import as_dataset
 from vera.errors import CheckpointError, SettingError, VeraError
 from vera.interrupts import deferred_interrupt
 from vera.journal import Diverged, Journal
-from vera.methods.contract import Method
+from vera.methods.contract import Batch, Method
 from vera.randomness import random_state, seed_for, seeded, set_random_state
 from vera.settings import Count, NonNegativeCount, Positive, validated
 
@@ -228,10 +229,10 @@ class Trainer:
         with seeded(seed_for(self.seed, f"evaluation {self.step}")):
             self.journal.note_evaluation(self.step, self.evaluate(self.method))
 
-    def _next_batch(self, stream: Stream) -> Tensor:
+    def _next_batch(self, stream: Stream) -> Batch:
         x = stream.next_batch()
-        if not isinstance(x, Tensor):
-            raise VeraError(f"The data set '{self.data.name}' must give tensors, got {_what(x)}.")
+        if not isinstance(x, Tensor | LabelledBatch):
+            raise VeraError(f"The data set '{self.data.name}' must give tensors or labelled batches, got {_what(x)}.")
         return x.to(self.device, self.dtype, non_blocking=True)
 
     def _save_if_paused(self) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor
 from vera.entropy import EntropyGradient
 from vera.generator import Generator
 from vera.gradients import gradient
-from vera.methods.contract import Method, Metrics
+from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
 from vera.optim import adam, descend, trainable
 from vera.settings import NonNegative, Positive
@@ -47,15 +47,18 @@ class AmortisedMethod(Method):
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
         self.entropy = self.make_entropy()
 
-    def step(self, x: Tensor) -> Metrics:
-        z0, x_g = self.generator.sample_with_latent(len(x))
+    def step(self, batch: Batch) -> Metrics:
+        z0, x_g = self.generator.sample_with_latent(len(batch))
         fixed = x_g.detach()
         if self.entropy_weight > 0 and self.tunes_first():
             self.entropy.tune(self.generator, z0, fixed)
-        loss, metrics = contrast(self.energy, x, fixed, self.gamma, self.penalty)
+        loss, metrics = self.energy_loss(batch, fixed)
         descend(loss, self.energy_weights, self.energy_optimiser)
         self.update_generator(x_g, self.ascent(z0, fixed))
         return metrics | self.entropy.metrics() | {"sigma": self.generator.sigma.detach()}
+
+    def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.generator.sample(n)

@@ -8,7 +8,7 @@ next step depends on is an attribute with a `state_dict` or a tensor, and is the
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, TypeAlias, get_type_hints
 
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -18,12 +18,14 @@ from vera.generator import Generator
 from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
 from vera.optim import trainable
-from vera.registry import methods
+from vera.registry import Registry, methods
 from vera.settings import check_fields
 from vera.state import Stateful
 
 Metrics = dict[str, Tensor]
 """Name to 0-d tensor, detached and still on the device. Every method reports "loss"."""
+Batch: TypeAlias = Any
+"""What the data set's stream gives: a tensor of points, or, for methods that classify, a `LabelledBatch`."""
 
 
 @dataclass(eq=False)
@@ -32,6 +34,7 @@ class Method(Stateful, ABC):
 
     energy: nn.Module
 
+    registry: ClassVar[Registry[Any]] = methods
     needs: ClassVar[tuple[str, ...]] = ()
     """What the energy model must offer, of "density" (a normalised log-likelihood), "hessian" (f is not piecewise linear)
     and "curvature" (curvature propagation)."""
@@ -58,14 +61,17 @@ class Method(Stateful, ABC):
         """Make optimisers, buffers and estimators; the settings are checked already."""
 
     @abstractmethod
-    def step(self, x: Tensor) -> Metrics:
+    def step(self, batch: Batch) -> Metrics:
         """Update the networks on one batch of data. Never wait for the device: return tensors, not numbers."""
 
     def setup_for(self, x: Tensor) -> None:
         """Make what takes its shape from the data. Called once, with an example batch, before the first step or a restore."""
 
-    def begin(self, x: Tensor) -> None:
+    def begin(self, batch: Batch) -> None:
         """Check the networks against an example batch, then `setup_for` it. The Trainer calls this."""
+        if not isinstance(batch, Tensor):
+            raise IncompatibleModel(f"{self.label()} trains on points alone; labelled data are for the task 'joint'.")
+        x = batch
         check_energy(self.label(), self.energy, x)
         if len(x) == 1 and any(isinstance(m, _BatchNorm) for n in self.networks().values() for m in n.modules()):
             raise IncompatibleModel(f"{self.label()}: batch norm needs a batch_size of at least 2.")
@@ -82,7 +88,7 @@ class Method(Stateful, ABC):
 
     @classmethod
     def label(cls) -> str:
-        return methods.name_of(cls) or cls.__name__
+        return cls.registry.name_of(cls) or cls.__name__
 
     @classmethod
     def network_names(cls) -> list[str]:

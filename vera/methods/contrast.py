@@ -15,6 +15,10 @@ Penalty = Literal["half", "full"]
 """(γ/2)‖∇f‖² as in the published code, or γ‖∇f‖² as in the paper's text."""
 
 
+def penalty_weight(gamma: float, penalty: Penalty) -> float:
+    return gamma / 2 if penalty == "half" else gamma
+
+
 def contrast(
     energy: nn.Module, x: Tensor, samples: Tensor, gamma: float = 0.0, penalty: Penalty = "half"
 ) -> tuple[Tensor, dict[str, Tensor]]:
@@ -26,7 +30,7 @@ def contrast(
         return loss, {"loss": loss.detach(), "f_data": f_data.detach(), "f_samples": f_samples.detach()}
     _, f_x, slope = differentiable_gradient(energy, x)
     f_data = f_x.mean()
-    weighted = (gamma / 2 if penalty == "half" else gamma) * squared_norm(slope).mean()
+    weighted = penalty_weight(gamma, penalty) * squared_norm(slope).mean()
     loss = f_samples - f_data + weighted
     parts = {"loss": loss, "f_data": f_data, "f_samples": f_samples, "penalty": weighted}
     return loss, {name: torch.detach(part) for name, part in parts.items()}

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from vera.generator import Generator
-from vera.methods.contract import Method, Metrics
+from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
 from vera.methods.shapes import check_statistics
 from vera.optim import adam, descend, trainable
@@ -42,14 +42,17 @@ class MEG(Method):
     def setup_for(self, x: Tensor) -> None:
         check_statistics(self.label(), self.statistics, x, self.generator.latent(len(x)))
 
-    def step(self, x: Tensor) -> Metrics:
-        z = self.generator.latent(len(x))
+    def step(self, batch: Batch) -> Metrics:
+        z = self.generator.latent(len(batch))
         x_g = self.generator(z)
-        loss, metrics = contrast(self.energy, x, x_g, self.gamma, self.penalty)
+        loss, metrics = self.energy_loss(batch, x_g)
         descend(loss, self.energy_weights, self.energy_optimiser)
         mismatch = self.mismatch(x_g, z)
         descend(self.entropy_weight * mismatch - self.energy(x_g).mean(), self.other_weights, self.other_optimiser)
         return metrics | {"mismatch": mismatch.detach()}
+
+    def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.generator.mean(self.generator.latent(n))

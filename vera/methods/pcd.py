@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vera.errors import SettingError
 from vera.generator import evaluating
-from vera.methods.contract import Method, Metrics
+from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
 from vera.optim import adam, descend
 from vera.registry import methods
@@ -40,17 +40,20 @@ class PCD(Method):
 
     def setup_for(self, x: Tensor) -> None:
         if self.capacity < len(x):
-            raise SettingError(f"pcd: capacity must be at least the batch size of {len(x)}, got {self.capacity}.")
+            raise SettingError(f"{self.label()}: capacity must be at least the batch size of {len(x)}, got {self.capacity}.")
         self.buffer = ReplayBuffer(self.capacity, x.shape[1:], self.restart, like=self.energy_weights[0])
 
-    def step(self, x: Tensor) -> Metrics:
-        indices, chains = self.buffer.draw(len(x))
+    def step(self, batch: Batch) -> Metrics:
+        indices, chains = self.buffer.draw(len(batch))
         with evaluating(self.energy):
             chains = sgld(self.energy, chains, steps=self.sampler_steps, noise=self.noise, step_size=self.step_size)
         self.buffer.store(indices, chains)
-        loss, metrics = contrast(self.energy, x, chains, self.gamma, self.penalty)
+        loss, metrics = self.energy_loss(batch, chains)
         descend(loss, self.energy_weights, self.optimiser)
         return metrics
+
+    def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.buffer.chains[torch.randperm(len(self.buffer.chains), device=self.buffer.chains.device)[:n]]

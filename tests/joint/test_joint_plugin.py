@@ -1,0 +1,152 @@
+"""A joint method, a classifier and a labelled source of a user's own, from a file outside the package; data of the wrong kind."""
+
+import pytest
+import torch
+from conformance import BATCH, CLASSIFIERS, PAIRS, check_resume, expect_refusal, make_method, make_trainer, other_settings, points
+
+from sweeps.trial import Trial
+from vera.errors import IncompatibleModel, UnknownName
+from vera.registry import joint_methods, load_plugin
+from vera.spec import TrialSpec
+from vera.tasks import build_task
+from vera.trainer import Trainer
+
+pytestmark = pytest.mark.usefixtures("registries")
+
+PLUGIN = '''
+"""Pseudo-labels: what the classifier already believes of the unlabelled points is what it is taught."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from vera.data import LabelledBatch, LabelledData, Split
+from vera.joint import ClassifierMethod
+from vera.methods import Metrics
+from vera.models import Classifier
+from vera.optim import adam, descend
+from vera.registry import datasets, joint_methods, models
+from vera.settings import NonNegative, Positive
+
+
+@joint_methods.register("pseudo-label")
+@dataclass(eq=False, kw_only=True)
+class PseudoLabel(ClassifierMethod):
+    """Cross-entropy on labels, and on predictions as if they were labels."""
+
+    lr: Annotated[Positive, "learning rate"] = 1e-3
+    weight: Annotated[NonNegative, "of the pseudo-labels"] = 0.5
+
+    def setup(self) -> None:
+        self.optimiser = adam(self.energy_weights, self.lr)
+
+    def update(self, batch: LabelledBatch) -> Metrics:
+        logits = self.energy.logits(batch.x)
+        loss = cross_entropy(self.energy.logits(batch.labelled), batch.labels)
+        loss = loss + self.weight * cross_entropy(logits, logits.argmax(1))
+        descend(loss, self.energy_weights, self.optimiser)
+        return {"loss": loss.detach()}
+
+
+@models.register("quadratic-classifier")
+class Quadratic(Classifier):
+    """Logits that are linear in x and in its squares."""
+
+    def __init__(self, data_dim: int, classes: int) -> None:
+        super().__init__()
+        self.classes = classes
+        self.linear = nn.Linear(2 * data_dim, classes)
+
+    def logits(self, x: Tensor) -> Tensor:
+        return self.linear(torch.cat([x, x.square()], dim=1))
+
+
+@datasets.register("rings-of-two")
+class Rings(LabelledData):
+    """A disc, and a ring round it."""
+
+    name, data_dim, classes, fingerprint = "rings-of-two", 2, 2, "0001"
+
+    def split(self, seed: int) -> Split:
+        rng = torch.Generator().manual_seed(seed)
+        labels = torch.arange(200) % 2
+        x = torch.nn.functional.normalize(torch.randn(200, 2, generator=rng)) * (0.5 + labels).unsqueeze(1)
+        return Split(self, (x[:150], labels[:150]), (x[150:], labels[150:]), shown=torch.arange(40))
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    path = tmp_path / "pseudo_label.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+def spec(**settings) -> TrialSpec:
+    networks = {"energy": {"name": "quadratic-classifier"}}
+    return TrialSpec({"name": "rings-of-two"}, networks, {"name": "pseudo-label", **settings}, 150, 32, task="joint")
+
+
+def test_a_plugin_trains_through_the_task_with_its_own_method_classifier_and_data(plugin):
+    with expect_refusal("no data set 'rings-of-two'", kind=UnknownName):
+        build_task(spec()).build(spec())
+    load_plugin(plugin)
+    task = build_task(spec())
+    trainer = task.build(spec(lr=0.03), progress=False)
+    assert trainer.run().outcome == "ok"
+    assert trainer.method.label() == "pseudo-label"
+    assert trainer.result.metrics["test_accuracy"] > 0.95
+    assert task.measure(trainer).metrics["collapsed"] == 0
+
+
+def test_its_settings_are_checked_belong_to_the_trials_identity_and_include_the_schedule(plugin):
+    load_plugin(plugin)
+    with expect_refusal("PseudoLabel: weight must be at least 0"):
+        build_task(spec()).build(spec(weight=-1))
+    with expect_refusal("has no setting 'wait'", "weight", kind=UnknownName):
+        build_task(spec()).build(spec(wait=1))
+    changed = list(other_settings("pseudo-label", joint_methods))
+    assert {name for name, _ in changed} == {"warmup", "decay_at", "decay", "lr", "weight"}
+    assert len({Trial(spec(**{name: value})).id for name, value in changed} | {Trial(spec()).id}) == len(changed) + 1
+
+
+@pytest.mark.parametrize("energy", list(CLASSIFIERS))
+def test_it_resumes_bit_for_bit(plugin, energy, tmp_path):
+    load_plugin(plugin)
+    check_resume("pseudo-label", energy, tmp_path, warmup=10, decay_at=(3, 9))
+
+
+def test_it_is_no_method_of_the_density_task(plugin):
+    load_plugin(plugin)
+    density = TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "pseudo-label"}, 2)
+    with expect_refusal("no method 'pseudo-label'", kind=UnknownName):
+        build_task(density).build(density)
+
+
+def test_it_cannot_take_a_name_of_ours(plugin):
+    plugin.write_text(PLUGIN.replace('"pseudo-label"', '"vat"'))
+    with expect_refusal("joint method name 'vat' is taken by vera.joint.vat.VAT"):
+        load_plugin(plugin)
+
+
+def test_a_plugin_that_forgets_the_decorator_is_told_so(plugin):
+    plugin.write_text(PLUGIN.replace("@dataclass(eq=False, kw_only=True)\n", ""))
+    load_plugin(plugin)
+    with expect_refusal("PseudoLabel must be decorated with @dataclass(eq=False)"):
+        joint_methods.get("pseudo-label")(make_method("supervised", "all_labels").energy)
+
+
+@pytest.mark.parametrize("method", list(joint_methods))
+def test_points_without_labels_are_refused_in_one_line(method):
+    built = make_method(method, "few_labels")
+    with expect_refusal(f"{method} needs labelled data", "have no labels", kind=IncompatibleModel):
+        Trainer(built, points(2), steps=2, batch_size=BATCH, progress=False)
+
+
+@pytest.mark.parametrize(("method", "energy"), [pair for pair in PAIRS if pair[1] in CLASSIFIERS])
+def test_points_of_another_dimension_are_refused_in_one_line(method, energy):
+    with expect_refusal(f"{method}: MLPClassifier takes 2 dimensions", "(16, 3)", kind=IncompatibleModel):
+        make_trainer(method, energy, data=torch.zeros(40, 3))

@@ -1,0 +1,73 @@
+"""The contract of joint methods: training of a classifier that is an energy model too, f = logsumexp of its logits (Sec. 6).
+
+A joint method gets a `LabelledBatch`: points to model, and labelled points to classify. It writes `update` where a plain method
+writes `step`; around it the learning rates follow a schedule. `JointMethod` is mixed into an energy method (VERA, MEG, PCD), whose
+energy loss then gains α · cross-entropy and β · entropy of p(y|x).
+"""
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from vera.data.labelled import LabelledBatch
+from vera.errors import IncompatibleModel
+from vera.generator import evaluating
+from vera.joint.losses import joint_contrast
+from vera.methods.contract import Batch, Method, Metrics
+from vera.methods.contrast import Penalty
+from vera.models.classifier import Classifier
+from vera.registry import Registry, joint_methods
+from vera.schedule import Schedule
+from vera.settings import Count, NonNegative, NonNegativeCount, Positive
+
+
+@dataclass(eq=False)
+class ClassifierMethod(Method):
+    """Trains a classifier on labelled batches, with a schedule for the learning rates of its optimisers."""
+
+    energy: Classifier
+    _: KW_ONLY
+    warmup: Annotated[NonNegativeCount, "steps over which the learning rates rise from 0"] = 0
+    decay_at: Annotated[tuple[Count, ...], "steps at which the learning rates are multiplied by `decay`"] = ()
+    decay: Annotated[Positive, "factor of the learning rates at each step of `decay_at`"] = 0.3
+
+    registry: ClassVar[Registry[Any]] = joint_methods
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Of the method's own optimisers: an entropy estimator keeps the learning rate of its η.
+        optimisers = [part for part in vars(self).values() if isinstance(part, torch.optim.Optimizer)]
+        self.schedule = Schedule(optimisers, warmup=self.warmup, milestones=self.decay_at, factor=self.decay)
+
+    @abstractmethod
+    def update(self, batch: LabelledBatch) -> Metrics:
+        """One step of the method proper; the learning rates are set already."""
+
+    def step(self, batch: Batch) -> Metrics:
+        self.schedule.advance()
+        return self.update(batch)
+
+    def begin(self, batch: Batch) -> None:
+        if not isinstance(batch, LabelledBatch):
+            raise IncompatibleModel(f"{self.label()} needs labelled data, such as human or digits-table; these have no labels.")
+        super().begin(batch.x)
+        with evaluating(self.energy), torch.no_grad():
+            shape = tuple(self.energy.logits(batch.labelled[:2]).shape)
+        if len(shape) != 2 or shape[1] <= int(batch.labels.max()):
+            raise IncompatibleModel(f"{self.label()}: logits of shape {shape} have no place for class {int(batch.labels.max())}.")
+
+
+@dataclass(eq=False, kw_only=True)
+class JointMethod(ClassifierMethod):
+    """Mixed into an energy method with a contrastive loss: that loss gains the two terms of classification."""
+
+    alpha: Annotated[NonNegative, "α, the weight of the cross-entropy on labelled points"] = 1.0
+    beta: Annotated[NonNegative, "β, the weight of the class entropy on unlabelled points"] = 0.0
+    gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on unlabelled points"] = 0.1
+    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
+
+    def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        return joint_contrast(self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta)

@@ -1,0 +1,18 @@
+"""MEG as a joint method: the generator's entropy is raised through mutual information, the energy is a classifier (3.4)."""
+
+from dataclasses import dataclass
+
+from vera.data.labelled import LabelledBatch
+from vera.joint.contract import JointMethod
+from vera.methods.contract import Metrics
+from vera.methods.meg import MEG
+from vera.registry import joint_methods
+
+
+@joint_methods.register("meg")
+@dataclass(eq=False, kw_only=True)
+class JointMEG(JointMethod, MEG):
+    """MEG whose energy is a classifier."""
+
+    def update(self, batch: LabelledBatch) -> Metrics:
+        return MEG.step(self, batch)

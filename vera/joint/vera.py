@@ -1,0 +1,18 @@
+"""VERA-JEM: a classifier trained as an energy model by a generator, with labels where there are any (Sec. 6)."""
+
+from dataclasses import dataclass
+
+from vera.data.labelled import LabelledBatch
+from vera.joint.contract import JointMethod
+from vera.methods.contract import Metrics
+from vera.methods.vera import VERA
+from vera.registry import joint_methods
+
+
+@joint_methods.register("vera")
+@dataclass(eq=False, kw_only=True)
+class JointVERA(JointMethod, VERA):
+    """VERA whose energy is a classifier; α weighs the labels, β the confidence on unlabelled points."""
+
+    def update(self, batch: LabelledBatch) -> Metrics:
+        return VERA.step(self, batch)
