@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 from bench.cell import Cell
 from bench.claims import Claim
 from bench.results import Results
-from sweeps.sweep import sweep
+from sweeps.sweep import Sweep, sweeps
 from sweeps.trial import Profile, Trial
+from vera.errors import SettingError
+from vera.spec import Part
 
 Value = Cell | float | str | None
 
@@ -64,6 +66,8 @@ class Artifact(ABC):
     """As it is printed: Table 2: ..."""
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
     claims: ClassVar[tuple[Claim, ...]] = ()
+    needs_rows: ClassVar[bool] = True
+    """Whether there is nothing to show before a trial of it was run."""
 
     @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:
@@ -72,6 +76,15 @@ class Artifact(ABC):
     def flop(self, trial: Trial) -> float | None:
         """Floating-point operations of one trial, where they were counted; for a plan before anything was timed."""
         return None
+
+    def sweep(self) -> Sweep:
+        """Its trials as a sweep of its name."""
+        return Sweep(self.name, self.title, self.seeds, lambda profile, seeds: seeded(self.trials(profile), seeds), self.flop)
+
+    def on(self, dataset: Part) -> "Artifact":
+        """The same experiment on other data, where it can be had."""
+        takers = [name for name, artifact in artifacts.known.items() if type(artifact).on is not Artifact.on]
+        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(takers)}.")
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
@@ -88,7 +101,7 @@ class Artifacts:
         """As a decorator: the artifact, and the sweep of its name."""
         made = kind()
         self.known[made.name] = made
-        sweep(made.name, made.title, made.seeds, made.flop)(lambda profile, seeds: seeded(made.trials(profile), seeds))
+        sweeps.register(made.name)(made.sweep)
         return kind
 
 

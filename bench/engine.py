@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -15,6 +16,7 @@ from sweeps.row import FAILURES
 if TYPE_CHECKING:
     from sweeps.plan import Plan
     from sweeps.store import Store
+    from sweeps.sweep import Sweep
     from sweeps.trial import Trial
 
 GPU_RATE = 5e12
@@ -114,8 +116,10 @@ def _way_on(arguments: argparse.Namespace) -> str:
     """How to look at it, where it is a table or a figure."""
     from bench.artifact import artifacts
 
-    profile = "" if arguments.profile == "laptop" else f" --profile {arguments.profile}"
-    return f"; to see it: vera render {arguments.sweep}{profile}" if arguments.sweep in artifacts.known else ""
+    asked = {"--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None)}
+    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
+    command = shlex.join(["vera", "render", arguments.sweep, *options])
+    return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -210,10 +214,22 @@ def _trials(arguments: argparse.Namespace) -> "list[Trial]":
 
     _declare()
     seeds = None if arguments.seeds is None else range(arguments.seeds)
-    trials = matching(find_sweep(arguments.sweep).trials(arguments.profile, seeds), arguments.only)
+    sweep = find_sweep(arguments.sweep) if arguments.dataset is None else _elsewhere(arguments)
+    trials = matching(sweep.trials(arguments.profile, seeds), arguments.only)
     if not trials:
         raise EngineError(f"No trial of {arguments.sweep} fits --only {' '.join(arguments.only)}.")
     return trials
+
+
+def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
+    """The sweep of a table on the data of --dataset."""
+    from bench.artifact import artifacts
+    from bench.datasets import dataset_part
+
+    part, _ = dataset_part(arguments.dataset)
+    if arguments.sweep not in artifacts.known:
+        raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
+    return artifacts.known[arguments.sweep].on(part).sweep()
 
 
 def _declare() -> None:

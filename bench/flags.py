@@ -25,12 +25,19 @@ def selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
     )
+    dataset(parser)
+    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     parser.add_argument("--seeds", metavar="N", type=_count, help="seeds 0 to N-1 in place of the sweep's own")
+
+
+def dataset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dataset", metavar="DATA", help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species"
+    )
 
 
 def execution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
-    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(
         "--cpus-per-trial", type=_positive, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"

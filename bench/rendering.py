@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from bench.flags import LOCAL, PUBLISHED, Verbs
+from bench.flags import LOCAL, PUBLISHED, Verbs, dataset
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_render(verbs: Verbs) -> None:
         "--from", dest="source", choices=("local", "published"),
         help="whose trials: your own or those that ship (default: yours where there are any)",
     )  # fmt: skip
+    dataset(verb)
     verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
     verb.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
@@ -41,7 +42,7 @@ def add_render(verbs: Verbs) -> None:
 def render(arguments: argparse.Namespace) -> int:
     """Everything is found before the first file is written, so that a wrong name changes nothing."""
     stores = _stores(arguments)
-    found = {artifact: _results(artifact, stores) for artifact in _asked(arguments.names)}
+    found = {artifact: _results(artifact, stores) for artifact in _elsewhere(_asked(arguments.names), arguments.dataset)}
     missing = [_no_rows(artifact, arguments) for artifact, results in found.items() if results is None]
     if missing and ("all" not in arguments.names or len(missing) == len(found)):
         raise VeraError(missing[0] if "all" not in arguments.names else _nothing(arguments))
@@ -101,6 +102,16 @@ def _asked(names: list[str]) -> "list[Artifact]":
     return [known[name] for name in (known if "all" in names else dict.fromkeys(names))]
 
 
+def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
+    """The same on the data of --dataset, if given."""
+    if text is None:
+        return asked
+    from bench.datasets import dataset_part
+
+    part, _ = dataset_part(text)
+    return [artifact.on(part) for artifact in asked]
+
+
 def _stores(arguments: argparse.Namespace) -> "list[Results]":
     """Those that exist, in the order in which they are asked for rows."""
     from bench.results import Results, Source
@@ -112,7 +123,8 @@ def _stores(arguments: argparse.Namespace) -> "list[Results]":
 
 def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
     """The first store that has a row of the artifact."""
-    return next((store.apart() for store in stores if any(map(store.like, artifact.trials(store.profile)))), None)
+    holds = (store for store in stores if not artifact.needs_rows or any(map(store.like, artifact.trials(store.profile))))
+    return next((store.apart() for store in holds), None)
 
 
 def _folder(source: "Source", arguments: argparse.Namespace) -> Path:
@@ -129,7 +141,9 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     profile = arguments.profile
     if next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
-    asked = {"--profile": (profile, "laptop"), "--results-dir": (arguments.results_dir, LOCAL)}
+    asked = {
+        "--profile": (profile, "laptop"), "--dataset": (arguments.dataset, None), "--results-dir": (arguments.results_dir, LOCAL),
+    }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
     command = shlex.join(["vera", "run", artifact.name, *options])
     return f"{artifact.name} has no trial of the {profile} profile in {_places(arguments)}. To make them: {command}"
