@@ -86,11 +86,21 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
-        seconds = plan.seconds.get(trial.id)
-        cost = "cost unknown" if seconds is None else f"about {seconds:.0f} s"
+        cost = _trial_cost(arguments.sweep, trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
     return 0
+
+
+def _trial_cost(sweep: str, trial: "Trial", seconds: float | None) -> str:
+    """As such trials took here, else from counted operations."""
+    from sweeps.sweep import find_sweep
+
+    flop = find_sweep(sweep).flop
+    work = flop(trial) if flop else None
+    if seconds is not None:
+        return f"about {seconds:.0f} s"
+    return "cost unknown" if work is None else f"about {work / GPU_RATE / 3600:.2g} GPU-hours"
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:

@@ -66,7 +66,7 @@ def claim_lines(artifact: "Artifact", results: "Results") -> Iterator[str]:
     """The artifact's claims, each with its mark, where the paper makes it, and the evidence."""
     for claim in artifact.claims:
         finding = claim.check(results)
-        yield f"{MARKS[finding.judgement]} {finding.judgement}: {claim.text} ({claim.where})"
+        yield f"{MARKS[finding.judgement]} {finding.judgement} at {results.profile}: {claim.text} ({claim.where})"
         yield f"    {finding.evidence}"
 
 

@@ -7,9 +7,8 @@ Trap: the paper's values were measured otherwise, as the best of several means o
 number, and the paper's value stands beside that. How far it flatters shows against the ceiling, the mean true log-density, which no
 model exceeds on many points: some of the paper's values do.
 
-`paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: with one seed
-on moons, 2,500 steps at .005 and 12,500 at .001 came within a tenth of a nat of each other (VERA λ=1, PCD σ=.1), and PCD σ=.3
-diverged after 914 and after 4,839.
+`paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: at .001 they
+would end before PCD with a large σ diverges.
 
 How tight the variational bound is shows as what VERA with λ = 1 loses against maximum likelihood: .26, .23 and .34 nats in the
 paper. Half a nat counts as tight enough: less than half of what PCD loses there (1.50, 1.07 and 1.30).
@@ -175,13 +174,14 @@ def bound_is_tight(results: Results, dataset: str) -> Finding:
 
 
 def ml_is_best(results: Results, dataset: str) -> Finding:
-    """Against the strongest of all others, where all have been run: each of them counts as a comparison."""
+    """Against all others that have a value, where all have been run."""
     cells = Block.read(results, dataset).likelihood
     others = {label: cell for label, cell in cells.items() if label not in ("ML", BEST_PCD)}
-    rival = best(others)
-    if rival is None:
+    rivals = {label: cell for label, cell in others.items() if cell.values}
+    if not rivals:
         return not_run(others) or Finding("undetermined", "no other method has a value")
-    return not_run(others) or compare("ML", cells["ML"], rival, cells[rival], comparisons=len(DATASETS) * len(others))
+    comparisons = len(DATASETS) * len(rivals)
+    return not_run(others) or all_of([compare("ML", cells["ML"], *rival, comparisons) for rival in rivals.items()])
 
 
 def samples_look_right(results: Results, dataset: str) -> Finding:
@@ -222,7 +222,7 @@ class Table10(Artifact):
         Claim(
             "pcd-samples-look-right",
             "PCD's samples look right while its density is wrong, also for a normalised model.",
-            "Sec. 5.1, Figure 1",
+            "ours, after Figure 1",
             everywhere(samples_look_right),
         ),
         Claim(

@@ -149,14 +149,16 @@ class Look:
         ceiling = self.ceiling.mean
         return replace(self.samples, values=() if ceiling is None else tuple(abs(ceiling - own) for own in self.samples.values))
 
-    def looks_right(self) -> Finding:
-        """By an interval over seeds for the log-density; what an energy distance is there to catch is larger than its error."""
-        near = at_most(f"ceiling − log-density of samples of {self.density.label}", self.ceiling, self.samples, HALF_A_NAT)
+    def looks_right(self, comparisons: int) -> Finding:
+        """By an interval over seeds for the log-density. The energy distance has no interval: a large one takes support away from
+        the claim and does not refute it."""
+        name = f"ceiling − log-density of samples of {self.density.label}"
+        near = at_most(name, self.ceiling, self.samples, HALF_A_NAT, comparisons)
         if self.distance.mean is None or self.distance.n < 2:
             return Finding("undetermined", near.evidence)
         whole = self.distance.mean <= NOTHING_LEFT_OUT
         evidence = f"energy distance {number(self.distance.mean, 4)} (right: at most {NOTHING_LEFT_OUT:g})"
-        return all_of([near, Finding("supported" if whole else "refuted", evidence)])
+        return all_of([near, Finding("supported" if whole else "undetermined", evidence)])
 
     def density_is_wrong(self, comparisons: int) -> Finding:
         """The gap between what the truth says of its samples and what it says itself of data: more than half a nat."""
@@ -178,9 +180,9 @@ def samples_hide_density(looks: Sequence[Look], vera: Likelihood, comparisons: i
     incomplete, chosen = not_run({look.density.label: look.samples for look in looks}), best_looking(looks)
     if incomplete or chosen is None:
         return incomplete or Finding("undetermined", "PCD has no value at any σ")
-    found = all_of([chosen.looks_right(), chosen.density_is_wrong(comparisons)])
+    found = all_of([chosen.looks_right(comparisons), chosen.density_is_wrong(comparisons)])
     beside = "" if vera.cell.mean is None else f"; {vera.label}: {number(vera.cell.mean, 2)}"
-    others = [look for look in looks if look is not chosen and look.looks_right().judgement == "supported"]
+    others = [look for look in looks if look is not chosen and look.looks_right(comparisons).judgement == "supported"]
     also = "".join(f"; samples look right also of {look.values()}" for look in others)
     return Finding(found.judgement, f"{chosen.values()}{beside}; {found.evidence}{also}")
 

@@ -70,3 +70,17 @@ def test_the_arrays_of_the_plane():
         "density_image": (100, 100),
         "training_samples": (1_000, 2),
     }
+
+
+def test_noise_does_not_pass_for_variety():
+    """A generator whose means are one point has none of the data's variance, however wide its noise."""
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}, "generator": GENERATOR}, {"name": "vera"}, 1, 50)
+    task = build_task(spec)
+    trainer = task.build(spec, progress=False)
+    trainer.run()
+    assert task.measure(trainer).metrics["generator_variance_share"] > 1e-4
+    with torch.no_grad():
+        trainer.method.generator.net.net[-1].weight.zero_()
+        trainer.method.generator.log_sigma.fill_(math.log(0.3))
+    assert task.measure(trainer).metrics["generator_variance_share"] == 0
+    assert float(task.measure(trainer).arrays["training_samples"].var()) > 0.05

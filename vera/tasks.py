@@ -38,6 +38,7 @@ from vera.trainer import Trainer
 PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100
 """Points and images that a trial keeps to look at."""
 ESS_POINTS = 256
+VARIETY_POINTS = 500
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class DensityTask(Task):
             metrics = self._likelihood(trainer) | self._entropy(trainer.method)
             if isinstance(trainer.data, Toy):
                 metrics |= self._against_truth(trainer.data, trainer.seed, arrays.get("training_samples"))
+            metrics |= self._variety(trainer)
             return Measurement(metrics, arrays)
 
     def _likelihood(self, trainer: Trainer) -> dict[str, float]:
@@ -111,6 +113,18 @@ class DensityTask(Task):
             return {}
         own, prior = posterior_ess(entropy, generator, ESS_POINTS), prior_ess(generator, ESS_POINTS, entropy.k)
         return {"posterior_ess": float(own.mean()), "prior_ess": float(prior.mean())}
+
+    def _variety(self, trainer: Trainer) -> dict[str, float]:
+        """How much of the data's variance a generator's means g(z) have: a generator that has collapsed has next to none.
+
+        Without the noise σε, which would pass for variety.
+        """
+        generator = getattr(trainer.method, "generator", None)
+        if not isinstance(generator, Generator):
+            return {}
+        points = trainer.data.test_points(trainer.seed, VARIETY_POINTS)
+        means = generator.mean(generator.latent(VARIETY_POINTS))
+        return {"generator_variance_share": float(means.double().var(0).sum().cpu() / points.double().var(0).sum())}
 
     def _against_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
         metrics = {"ceiling": float(data.log_density(data.test_points(seed)).double().mean())}

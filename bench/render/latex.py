@@ -2,16 +2,19 @@
 
 Every text is escaped: what TeX would read as a command is shown as itself, Greek letters and signs are set as mathematics. Two
 traps: pdfTeX stops at a character that it has no glyph for, so one that is not known here is written as its code point; and a line
-that begins with a bracket or a star would be read as an option of the line break before it, so both are put in braces.
+that begins with a bracket or a star would be read as an option of the line break before it, so both are put in braces. A table that
+is wider than the page is set smaller.
 """
 
 import re
 import unicodedata
+from textwrap import wrap
 
 from bench.artifact import Sheet
-from bench.render.spread import spread
+from bench.render.spread import Strip, spread
 from bench.render.words import heading, notes
 
+HEADER_WIDTH = 16
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
 _SIGNS = {
     "−": "-", "±": r"\pm", "×": r"\times", "·": r"\cdot", "<": "<", ">": ">", "|": "|", "≤": r"\le", "≥": r"\ge", "≠": r"\ne",
@@ -31,22 +34,30 @@ _TEXT = {
 def latex(sheet: Sheet) -> str:
     strips = spread(sheet)
     body = [r" & ".join(escaped(text) for text in line) + r" \\" for line in zip(*(strip.texts for strip in strips), strict=True)]
-    table = [r"\toprule", r" & ".join(escaped(strip.header) for strip in strips) + r" \\", r"\midrule", *body, r"\bottomrule"]
+    table = [r"\toprule", r" & ".join(map(_header, strips)) + r" \\", r"\midrule", *body, r"\bottomrule"]
     return "\n".join(
         [
-            r"% Needs \usepackage{booktabs}.",
+            r"% Needs \usepackage{booktabs,graphicx}.",
             r"\begin{table}",
-            r"  \centering",
+            r"  \centering\footnotesize\setlength{\tabcolsep}{4pt}",
             rf"  \caption{{{escaped(heading(sheet))}. {escaped(sheet.caption)}}}",
             rf"  \label{{tab:{sheet.name}}}",
+            r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"  \begin{{tabular}}{{{''.join('r' if strip.numeric else 'l' for strip in strips)}}}",
             *(f"    {line}" for line in table),
-            r"  \end{tabular}",
+            r"  \end{tabular}}",
             *(rf"  \par\smallskip{{\footnotesize {escaped(note)}\par}}" for note in notes(sheet)),
             r"\end{table}",
             "",
         ]
     )
+
+
+def _header(strip: Strip) -> str:
+    """A long header on several lines, set flush as its column is."""
+    lines = [escaped(line) for line in wrap(strip.header, HEADER_WIDTH, break_long_words=False)]
+    stacked = r" \\ ".join(lines)
+    return rf"\shortstack[{'r' if strip.numeric else 'l'}]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
 def escaped(text: str) -> str:

@@ -42,12 +42,13 @@ def _table(strips: Sequence[Strip], screen: int) -> Table:
 
 
 def _widths(strips: Sequence[Strip], screen: int) -> list[int]:
-    """As wide as its widest text; where that is too much in all, columns of words give way, down to their longest word."""
+    """As wide as its widest text; where that is too much in all, headers and columns of words give way, down to the longest."""
     widths = [max([1, *map(cell_len, (strip.header, *strip.texts))]) for strip in strips]
     excess = sum(widths) + GAP * (len(strips) - 1) - screen
     for i in sorted(range(len(strips)), key=widths.__getitem__, reverse=True):
+        whole = strips[i].texts if strips[i].numeric else ()
         words = [word for text in (strips[i].header, *strips[i].texts) for word in text.split()]
-        spare = 0 if strips[i].numeric else widths[i] - max([1, *map(cell_len, words)])
+        spare = widths[i] - max([1, *map(cell_len, (*words, *whole))])
         cut = max(0, min(excess, spare))
         widths[i], excess = widths[i] - cut, excess - cut
     return widths

@@ -117,7 +117,7 @@ def _claim_table(judged: Sequence[tuple[Artifact, Claim, Finding]], profile: str
     counts = Counter(finding.judgement for _, _, finding in judged)
     summary = " · ".join(f"{counts[judgement]} {judgement}" for judgement in get_args(Judgement))
     table = _table(f"Claims at the {profile} profile", (f"at {profile}", "claim", "artifact", "where", "evidence"), rows)
-    return together(element("p", f"Claims of the paper, by the trials of the {profile} profile: {summary}"), table)
+    return together(element("p", f"Claims, by the trials of the {profile} profile: {summary}"), table)
 
 
 def _link(artifact: Artifact, profile: str) -> Markup:

@@ -9,8 +9,10 @@ import pytest
 from bench_helpers import GOLDEN, PROFILES
 from hypothesis import given
 from hypothesis import strategies as st
+from toys_helpers import record_of, results_of
 
-from bench.artifact import Column, Sheet
+import bench.paper  # noqa: F401 (registers them)
+from bench.artifact import Column, Sheet, artifacts
 from bench.render import latex as module
 from bench.render.latex import escaped, latex
 from bench.results import Results
@@ -19,7 +21,7 @@ COMPILERS = {
     "pdflatex": ["-draftmode", "-interaction=nonstopmode", "-halt-on-error"],
     "tectonic": ["--only-cached"],
 }
-DOCUMENT = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n%s\\end{document}\n"
+DOCUMENT = "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n%s\\end{document}\n"
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|[{}$&#%_,`])")
 
 
@@ -89,15 +91,39 @@ def compiled(compiler, folder, content):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
 
 
-def test_tex_takes_it(golden, tmp_path):
-    compiler = next((name for name in COMPILERS if shutil.which(name)), None)
+@pytest.fixture
+def compiler(tmp_path):
+    found = next((name for name in COMPILERS if shutil.which(name)), None)
     needed = bool(os.environ.get("VERA_NEEDS_TEX"))  # which CI sets
-    if compiler is None and not needed:
+    if found is None and not needed:
         pytest.skip("neither pdflatex nor tectonic is installed")
-    if not needed and compiled(compiler, tmp_path, "nothing but words\n").returncode:
-        pytest.skip(f"{compiler} is installed without what a plain document with booktabs needs")
+    if not needed and compiled(found, tmp_path, "nothing but words\n").returncode:
+        pytest.skip(f"{found} is installed without what a plain document with booktabs needs")
+    return found
+
+
+def test_tex_takes_it(golden, tmp_path, compiler):
     every_character = "".join([*module._MATHS, *module._TEXT])
     sheets = [golden["golden-table"].render(Results.at(GOLDEN, profile)) for profile in PROFILES]
     awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
     done = compiled(compiler, tmp_path, "".join(map(latex, (*sheets, awkward))))
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("name", ["table2", "table6", "table10"])
+def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
+    """With values as wide as real ones, and lost trials."""
+    metrics = {
+        "test_log_likelihood": -1234.5,
+        "best_test_log_likelihood": -1234.5,
+        "best_of_ten_batches": -12.345,
+        "ceiling": -2.39,
+    }
+    metrics |= {"test_accuracy": 0.98, "best_test_accuracy": 0.99, "brier": 0.123, "calibration_error": 0.12, "auroc": 0.987}
+    artifact = artifacts.known[name]
+    outcomes = ("ok", "ok", "diverged")
+    made = [record_of(trial, seed, outcome, **(metrics if outcome == "ok" else {}))
+            for trial in artifact.trials("laptop") for seed, outcome in enumerate(outcomes)]  # fmt: skip
+    done = compiled(compiler, tmp_path, latex(artifact.render(results_of(tmp_path, made))))
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert not re.findall(r"Overfull \\hbox|Float too large", done.stdout)
