@@ -76,6 +76,15 @@ def test_without_full_rank_is_what_the_subspace_gives():
     assert distance == pytest.approx(frechet_distance(Moments.of(x), Moments.of(y)) + 55 * 0.25, rel=1e-8)
 
 
+def test_with_fewer_points_than_dimensions_agrees_with_the_points_themselves():
+    """With A = XᵀX and B = YᵀY the root's trace is the sum of the singular values of XYᵀ: no covariance is needed."""
+    x, y = features(30, dim=200).double(), features(40, dim=200, shift=0.2).double()
+    centred = (x - x.mean(0)) / 29**0.5, (y - y.mean(0)) / 39**0.5
+    overlap = torch.linalg.svdvals(centred[0] @ centred[1].T).sum()
+    expected = (x.mean(0) - y.mean(0)).square().sum() + sum(part.square().sum() for part in centred) - 2 * overlap
+    assert frechet_distance(Moments.of(x), Moments.of(y)) == pytest.approx(float(expected), rel=1e-7)
+
+
 def test_is_biased_upwards_for_few_points():
     draws = [[frechet_distance(Moments.of(features(n)), Moments.of(features(n))) for _ in range(5)] for n in (50, 1_000)]
     assert min(draws[0]) > max(draws[1]) > 0

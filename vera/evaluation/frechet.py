@@ -2,7 +2,7 @@
 
 FID is the distance between the Gaussians with the two sets' moments, ‖μa − μb‖² + tr(A + B − 2 (A^½ B A^½)^½). The last trace is
 the sum of the singular values of A^½ B^½; taken so, nothing is squared on the way, and the distance of a set from itself comes out
-as zero to some 1e-9 of tr A even where fewer points than dimensions leave a covariance without full rank. Eigenvalues that
+as zero to within 1e-8 of tr A even where fewer points than dimensions leave a covariance without full rank. Eigenvalues that
 rounding has made negative count as zero.
 
 Traps: FID is biased upwards, the more the fewer the points, so two values compare only at the same n; KID is not biased, and has a
