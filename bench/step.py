@@ -1,7 +1,8 @@
 """`make bench-step`: one training step of every method on every shape, against the time of its matrix products alone.
 
     shape × method → ms per step, GFLOP, step time ÷ product time     (same run, same threads, interleaved)
-    shape          → peak memory of VERA's entropy block ÷ the same block with a graph
+    image shape    → a step of JEM ÷ a step of VERA                   (likewise)
+    shape          → peak memory of VERA's entropy block ÷ the same block with a graph; of images the whole step too
 
 The ratio says how much of a step is not arithmetic that any implementation would need, and holds on any machine; milliseconds do
 not. Every registered method has a row: a pair that does not go together shows why.
@@ -19,9 +20,10 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from bench.image_step import IMAGE_SHAPES, measure_image_memory, measure_rivals
 from bench.matmuls import Replay, flops, record
 from bench.memory import entropy_block
-from bench.step_report import TIME_BARS, Bar, MemoryRow, StepRow, bars, document
+from bench.step_report import TIME_BARS, Bar, Found, MemoryRow, RivalRow, StepRow, bars, document
 from bench.timing import compare, solo
 from bench.workloads import SHAPES, prepare
 from vera.errors import VeraError
@@ -61,7 +63,9 @@ def _short(refusal: VeraError) -> str:
 
 def measure_memory(shape_names: Sequence[str]) -> list[MemoryRow]:
     blocks = {name: entropy_block(name) for name in shape_names if name in TIME_BARS}
-    return [MemoryRow(name, block.bytes, block.bytes_with_graph) for name, block in blocks.items()]
+    rows = [MemoryRow(name, block.bytes, block.bytes_with_graph) for name, block in blocks.items()]
+    images = [measure_image_memory(name, IMAGE_SHAPES[name]) for name in shape_names if name in IMAGE_SHAPES]
+    return rows + [row for pair in images for row in pair]
 
 
 def positive(text: str) -> int:
@@ -72,8 +76,11 @@ def positive(text: str) -> int:
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.step", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES), metavar="SHAPE", help=", ".join(SHAPES))
-    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="default: every registered method")
+    shapes = [*SHAPES, *IMAGE_SHAPES]
+    parser.add_argument("--shapes", nargs="+", choices=shapes, default=shapes, metavar="SHAPE", help=", ".join(shapes))
+    parser.add_argument(
+        "--methods", nargs="+", metavar="METHOD", help="default: every registered method; of images it is VERA and JEM"
+    )
     parser.add_argument("--plugin", help="a Python file that registers methods of your own")
     parser.add_argument("--threads", type=positive, default=1, help="threads of step and products alike (the bars are for 1)")
     parser.add_argument("--seconds", type=float, default=5.0, help="time for each cell of the table")
@@ -102,30 +109,45 @@ def run(options: argparse.Namespace) -> int:
     threads_before = torch.get_num_threads()
     torch.set_num_threads(options.threads)
     try:
-        pairs = [] if options.memory_only else [(s, m) for s in options.shapes for m in options.methods or methods]
-        progress = tqdm(pairs, desc="step", unit="cell", file=sys.stderr, disable=not sys.stderr.isatty())
-        steps = [measure(shape, method, seconds, rounds) for shape, method in progress]
-        memory = measure_memory(options.shapes)
+        timed = [] if options.memory_only else options.shapes
+        found = Found(
+            _steps(timed, options.methods or list(methods), seconds, rounds),
+            _rivals(timed, seconds, rounds),
+            measure_memory(options.shapes),
+        )
     finally:
         torch.set_num_threads(threads_before)
     # The time bars are stated for one thread, and one round is too noisy to be judged.
-    judged = bars([] if options.quick or options.threads != 1 else steps, memory)
+    judged = bars([] if options.quick or options.threads != 1 else found.steps, found.memory)
     print(f"{options.threads} thread(s), torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n")
-    print(document(steps, memory, judged, {name: shape.title for name, shape in SHAPES.items()}))
+    titles = {name: shape.title for name, shape in SHAPES.items()} | {name: shape.title for name, shape in IMAGE_SHAPES.items()}
+    print(document(found, judged, titles))
     if options.json:
-        options.json.write_text(json.dumps(_plain(options.threads, steps, memory, judged), indent=1) + "\n")
+        options.json.write_text(json.dumps(_plain(options.threads, found, judged), indent=1) + "\n")
     return int(options.enforce and not all(bar.met for bar in judged))
 
 
-def _plain(threads: int, steps: list[StepRow], memory: list[MemoryRow], judged: list[Bar]) -> dict[str, Any]:
+def _steps(shapes: Sequence[str], method_names: Sequence[str], seconds: float, rounds: int) -> list[StepRow]:
+    pairs = [(shape, method) for shape in shapes if shape in SHAPES for method in method_names]
+    progress = tqdm(pairs, desc="step", unit="cell", file=sys.stderr, disable=not sys.stderr.isatty())
+    return [measure(shape, method, seconds, rounds) for shape, method in progress]
+
+
+def _rivals(shapes: Sequence[str], seconds: float, rounds: int) -> list[RivalRow]:
+    images = {name: IMAGE_SHAPES[name] for name in shapes if name in IMAGE_SHAPES}
+    return [measure_rivals(name, shape, seconds, rounds) for name, shape in images.items() if shape.timed]
+
+
+def _plain(threads: int, found: Found, judged: list[Bar]) -> dict[str, Any]:
     """Everything that was measured, with what a reader needs to judge it; never a host name or a path."""
     return {
         "threads": threads,
         "torch": torch.__version__,
         "cpu": torch.backends.cpu.get_cpu_capability(),
         "machine": platform.machine(),
-        "steps": [asdict(row) for row in steps],
-        "memory": [{**asdict(row), "ratio": row.ratio} for row in memory],
+        "steps": [asdict(row) for row in found.steps],
+        "rivals": [asdict(row) for row in found.rivals],
+        "memory": [{**asdict(row), "ratio": row.ratio} for row in found.memory],
         "bars": [{**asdict(bar), "met": bar.met} for bar in judged],
     }
 

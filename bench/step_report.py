@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bench.timing import Comparison
 
 BLANK = "—"
+BLOCK = "entropy block"
 TIME_BARS = {"toy": 5.0, "nice": 1.35, "tabular": 1.5}
 """The most that a VERA step may cost on one thread, in units of its matrix products."""
 MEMORY_BAR = 1 / 3
@@ -37,18 +38,53 @@ class StepRow:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """Peak memory of one entropy direction."""
+    """Peak memory of one entropy direction, or of the whole step that it is part of."""
 
     shape: str
     bytes: int
     bytes_with_graph: int
+    what: str = BLOCK
 
     @property
     def ratio(self) -> float:
         return self.bytes / self.bytes_with_graph
 
     def cells(self) -> list[str]:
-        return [self.shape, f"{self.bytes / 1e6:.2f}", f"{self.bytes_with_graph / 1e6:.2f}", f"{self.ratio:.3f}"]
+        return [self.shape, self.what, f"{self.bytes / 1e6:.2f}", f"{self.bytes_with_graph / 1e6:.2f}", f"{self.ratio:.3f}"]
+
+
+@dataclass(frozen=True)
+class RivalRow:
+    """A step of JEM against one of VERA on the same networks; `paper` is what the paper says of its own."""
+
+    shape: str
+    timing: Comparison
+    vera_gflop: float
+    jem_gflop: float
+    paper: float
+
+    def cells(self) -> list[str]:
+        low, high = self.timing.spread
+        times = [
+            f"{self.timing.yardstick_ms:.0f}",
+            f"{self.timing.work_ms:.0f}",
+            f"{self.timing.ratio:.2f}",
+            f"{low:.2f}–{high:.2f}",
+        ]
+        work = [f"{self.vera_gflop:.1f}", f"{self.jem_gflop:.1f}", f"{self.jem_gflop / self.vera_gflop:.2f}"]
+        return [self.shape, *times, str(self.timing.rounds), *work, f"{self.paper:g}"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that was measured."""
+
+    steps: Sequence[StepRow]
+    rivals: Sequence[RivalRow]
+    memory: Sequence[MemoryRow]
+
+    def shapes(self) -> list[str]:
+        return [*(row.shape for row in self.steps), *(row.shape for row in self.rivals), *(row.shape for row in self.memory)]
 
 
 @dataclass(frozen=True)
@@ -73,11 +109,13 @@ def bars(steps: Sequence[StepRow], memory: Sequence[MemoryRow]) -> list[Bar]:
     times = [
         Bar(f"VERA step / its matrix products, {row.shape}", TIME_BARS[row.shape], row.timing.ratio) for row in judged if row.timing
     ]
-    return times + [Bar(f"entropy block / the same with a graph, {row.shape}", MEMORY_BAR, row.ratio) for row in memory]
+    blocks = [row for row in memory if row.what == BLOCK]
+    return times + [Bar(f"entropy block / the same with a graph, {row.shape}", MEMORY_BAR, row.ratio) for row in blocks]
 
 
 STEP_HEADER = ["shape", "method", "ms/step", "GFLOP", "products", "products ms", "ratio", "quartiles", "rounds", ""]
-MEMORY_HEADER = ["shape", "entropy block MB", "with a graph MB", "ratio"]
+MEMORY_HEADER = ["shape", "peak memory of", "MB", "with a graph MB", "ratio"]
+RIVAL_HEADER = ["shape", "VERA ms", "JEM ms", "ratio", "quartiles", "rounds", "VERA GFLOP", "JEM GFLOP", "ratio of work", "paper"]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
@@ -93,12 +131,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> st
     return "\n".join(line.rstrip() for line in aligned)
 
 
-def document(steps: Sequence[StepRow], memory: Sequence[MemoryRow], judged: Sequence[Bar], titles: Mapping[str, str]) -> str:
+def document(found: Found, judged: Sequence[Bar], titles: Mapping[str, str]) -> str:
     """The whole page: tables, the shapes in words, the bars."""
-    shapes = dict.fromkeys([row.shape for row in steps] + [row.shape for row in memory])
+    shapes = dict.fromkeys(found.shapes())
     parts = ["\n".join(f"{name}: {titles[name]}" for name in shapes)]
-    parts += [table(STEP_HEADER, [row.cells() for row in steps], left=2)] if steps else []
-    parts += [table(MEMORY_HEADER, [row.cells() for row in memory], left=1)] if memory else []
+    parts += [table(STEP_HEADER, [row.cells() for row in found.steps], left=2)] if found.steps else []
+    parts += [table(RIVAL_HEADER, [row.cells() for row in found.rivals], left=1)] if found.rivals else []
+    parts += [table(MEMORY_HEADER, [row.cells() for row in found.memory], left=2)] if found.memory else []
     parts += ["\n".join(map(str, judged))] if judged else []
     return "\n\n".join(parts)
 

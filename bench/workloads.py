@@ -10,12 +10,11 @@ from itertools import cycle
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from vera.build import build_method
 from vera.data.contract import DataSet
 from vera.data.tensor import TensorData
-from vera.methods.contract import Method
+from vera.methods.contract import Batch, Method
 from vera.registry import datasets, methods
 from vera.spec import Part, TrialSpec
 
@@ -38,7 +37,7 @@ class Workload:
     """A method that is ready to step, and the prepared batches it steps on."""
 
     method: Method
-    batches: list[Tensor]
+    batches: list[Batch]
 
     def stepper(self) -> Callable[[], None]:
         """One call is one training step on the next batch; making the batch is not part of it."""

@@ -21,6 +21,7 @@ from vera.data.epochs import EpochStream
 from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.errors import VeraError
 from vera.generator import Generator
+from vera.joint.precision import SETTINGS as HOW_COMPUTED
 from vera.methods import Method
 from vera.registry import Registry, joint_methods, methods, models
 from vera.settings import Bound, settings_of
@@ -226,7 +227,7 @@ def check_resume(method: str, energy: str, folder: Any, **settings: Any) -> None
 
 def setting_names(method: str, registry: Registry[Any] = methods) -> list[str]:
     cls = registry.get(method)
-    return [field.name for field in dataclasses.fields(cls) if field.name not in cls.network_names()]
+    return [field.name for field in dataclasses.fields(cls) if field.name not in (*cls.network_names(), *HOW_COMPUTED)]
 
 
 def other_values(annotation: Any, value: Any) -> list[Any]:

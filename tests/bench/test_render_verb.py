@@ -48,8 +48,8 @@ def test_a_table_is_written_printed_and_judged(place, capsys):
     assert "golden-table · laptop profile · local trials" in out
     assert "Table G: likelihood & more, 100 % made up (laptop profile)" in out
     assert "−213.8 ± 1.9" in out
-    assert "✓ supported: maximum likelihood is the best (Sec. 1)\n    ML − VERA = 26.5 ± 1.8 (n=3 and 3)" in out
-    assert "? undetermined: VERA beats PCD (Sec. 2)\n    VERA −213.8 (n=3), PCD −402.6 (n=1 of 3): too few" in out
+    assert "✓ supported at laptop: maximum likelihood is the best (Sec. 1)\n    ML − VERA = 26.5 ± 1.8 (n=3 and 3)" in out
+    assert "? undetermined at laptop: VERA beats PCD (Sec. 2)\n    VERA −213.8 (n=3), PCD −402.6 (n=1 of 3): too few" in out
     for ending in ("md", "tex", "csv"):
         path = place / "results" / "local" / "tables" / f"golden-table.{ending}"
         assert str(path.relative_to(place)) in out

@@ -1,10 +1,11 @@
 """Joint methods: they train a classifier that is an energy model too, from few labels or all; one file each."""
 
 from vera.joint.contract import ClassifierMethod, JointMethod
+from vera.joint.hdge import HDGE
 from vera.joint.jem import JEM
 from vera.joint.meg import JointMEG
 from vera.joint.supervised import Supervised
 from vera.joint.vat import VAT
 from vera.joint.vera import JointVERA
 
-__all__ = ["JEM", "VAT", "ClassifierMethod", "JointMEG", "JointMethod", "JointVERA", "Supervised"]
+__all__ = ["HDGE", "JEM", "VAT", "ClassifierMethod", "JointMEG", "JointMethod", "JointVERA", "Supervised"]

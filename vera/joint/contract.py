@@ -2,10 +2,11 @@
 
 A joint method gets a `LabelledBatch`: points to model, and labelled points to classify. It writes `update` where a plain method
 writes `step`; around it the learning rates follow a schedule. `JointMethod` is mixed into an energy method (VERA, MEG, PCD), whose
-energy loss then gains α · cross-entropy and β · entropy of p(y|x).
+energy loss then gains α · cross-entropy and β · entropy of p(y|x). How networks are computed is a setting too, see precision.py.
 """
 
 from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -16,6 +17,7 @@ from vera.data.labelled import LabelledBatch
 from vera.errors import IncompatibleModel
 from vera.generator import evaluating
 from vera.joint.losses import joint_contrast
+from vera.joint.precision import Passes, Precision, unscale_before_steps
 from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty
 from vera.models.classifier import Classifier
@@ -33,6 +35,9 @@ class ClassifierMethod(Method):
     warmup: Annotated[NonNegativeCount, "steps over which the learning rates rise from 0"] = 0
     decay_at: Annotated[tuple[Count, ...], "steps at which the learning rates are multiplied by `decay`"] = ()
     decay: Annotated[Positive, "factor of the learning rates at each step of `decay_at`"] = 0.3
+    precision: Annotated[Precision, "arithmetic of the classifier's passes; less than float32 needs a GPU"] = "float32"
+    channels_last: Annotated[bool, "keep images and their weights channels last in memory"] = False
+    compiled: Annotated[bool, "compile classifier and generator, where torch.compile works"] = False
 
     registry: ClassVar[Registry[Any]] = joint_methods
 
@@ -41,23 +46,37 @@ class ClassifierMethod(Method):
         # Of the method's own optimisers: an entropy estimator keeps the learning rate of its η.
         optimisers = [part for part in vars(self).values() if isinstance(part, torch.optim.Optimizer)]
         self.schedule = Schedule(optimisers, warmup=self.warmup, milestones=self.decay_at, factor=self.decay)
+        self.passes = Passes(self.networks(), self.precision, channels_last=self.channels_last, compiled=self.compiled)
+        if self.precision == "float16" and not self.differentiates_twice():
+            unscale_before_steps(optimisers, self.energy_weights)
 
     @abstractmethod
     def update(self, batch: LabelledBatch) -> Metrics:
         """One step of the method proper; the learning rates are set already."""
 
+    def differentiates_twice(self) -> bool:
+        """Whether the loss on the classifier's weights holds a gradient in x."""
+        return False
+
+    def loss_passes(self) -> AbstractContextManager[None]:
+        """Round the computation of that loss: how its passes are computed must allow for it."""
+        return self.passes.differentiated_twice() if self.differentiates_twice() else nullcontext()
+
     def step(self, batch: Batch) -> Metrics:
         self.schedule.advance()
-        return self.update(batch)
+        with self.passes.in_place():
+            return self.update(batch)
 
     def begin(self, batch: Batch) -> None:
         if not isinstance(batch, LabelledBatch):
             raise IncompatibleModel(f"{self.label()} needs labelled data, such as human or digits-table; these have no labels.")
+        self.passes.check(self.label(), self.energy_weights[0].device)
         super().begin(batch.x)
         with evaluating(self.energy), torch.no_grad():
             shape = tuple(self.energy.logits(batch.labelled[:2]).shape)
         if len(shape) != 2 or shape[1] <= int(batch.labels.max()):
             raise IncompatibleModel(f"{self.label()}: logits of shape {shape} have no place for class {int(batch.labels.max())}.")
+        self.passes.compile_for(self.networks(), batch.labelled)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,5 +88,9 @@ class JointMethod(ClassifierMethod):
     gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on unlabelled points"] = 0.1
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
 
+    def differentiates_twice(self) -> bool:
+        return self.gamma > 0
+
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        return joint_contrast(self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta)
+        with self.loss_passes():
+            return joint_contrast(self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta)

@@ -13,8 +13,9 @@ from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod
 from vera.methods.contract import Metrics
 from vera.methods.pcd import PCD
+from vera.optim import PAPER_BETAS, adam
 from vera.registry import joint_methods
-from vera.settings import NonNegative, Positive
+from vera.settings import Decay, NonNegative, Positive
 
 
 @joint_methods.register("jem")
@@ -25,7 +26,11 @@ class JEM(JointMethod, PCD):
     noise: Annotated[Positive, "the Langevin noise"] = 0.01
     step_size: Annotated[Positive | None, "Langevin step on ∇f; noise²/2 for None"] = 1.0
     gamma: Annotated[NonNegative, "weight of a gradient penalty on data; none in JEM"] = 0.0
+    betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = PAPER_BETAS
     data_noise: Annotated[NonNegative, "deviation of Gaussian noise on the data (.03 for images)"] = 0.0
+
+    def setup(self) -> None:
+        self.optimiser = adam(self.energy_weights, self.lr, self.betas)
 
     def update(self, batch: LabelledBatch) -> Metrics:
         return PCD.step(self, self.noisy(batch) if self.data_noise else batch)

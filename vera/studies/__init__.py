@@ -1,13 +1,14 @@
-"""Studies: trials that train no energy, but examine the estimators on which VERA rests (Sec. 5.2, B.4, B.6).
+"""Studies: trials that train no energy for its own sake, but examine what VERA rests on (Sec. 5.2, B.4, B.6) and what it costs.
 
-A study is a task whose methods are estimators. Each estimator is tuned by the one Trainer, on draws of a model that is known
-exactly, and is then held against the truth.
+Most are tasks whose methods are estimators. Each estimator is tuned by the one Trainer, on draws of a model that is known
+exactly, and is then held against the truth. One takes the time of training steps.
 """
 
 from vera.studies.axes import Axes
 from vera.studies.ess_offset import EssOffsetTask, ShiftedProposal
 from vera.studies.estimators import EstimatorStudy, HMCStudy, ImportanceStudy, LatentStudy
 from vera.studies.score_error import ScoreErrorTask, pca_generator
+from vera.studies.step_time import SideBySide, StepTimeTask
 
 __all__ = [
     "Axes",
@@ -18,5 +19,7 @@ __all__ = [
     "LatentStudy",
     "ScoreErrorTask",
     "ShiftedProposal",
+    "SideBySide",
+    "StepTimeTask",
     "pca_generator",
 ]

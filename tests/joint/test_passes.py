@@ -1,0 +1,165 @@
+"""Memory layout and compilation change rounding and nothing else; where compiling fails, not even that."""
+
+import warnings
+from functools import partial
+
+import pytest
+import torch
+from conformance import differences, numbers
+from joint_helpers import Blobs, labelled_batch, small_classifier
+from passes_helpers import SIDE, SMALL, assert_same_up_to, images, made, networks, stepped
+
+from vera.checkpoint import describe_network
+from vera.data.labelled import Split
+from vera.joint import Supervised
+from vera.registry import datasets
+from vera.spec import TrialSpec
+from vera.tasks import build_task
+from vera.trainer import Trainer
+
+every_method = pytest.mark.parametrize("name", list(SMALL))
+
+
+@every_method
+def test_channels_last_gives_the_same_numbers(name):
+    usual, arranged = made(name), made(name, channels_last=True)
+    assert_same_up_to(1e-5, stepped(usual), stepped(arranged))
+    convolutions = [w for net in arranged.networks().values() for w in net.parameters() if w.ndim == 4 and w.shape[2] > 1]
+    assert convolutions
+    assert all(w.is_contiguous(memory_format=torch.channels_last) for w in convolutions)
+    assert [*arranged.energy.state_dict()] == [*usual.energy.state_dict()]
+    assert describe_network(arranged.energy) == describe_network(usual.energy)
+
+
+def test_the_classifier_is_given_channels_last_while_it_trains_and_is_left_as_it_was():
+    method, seen = made("jem", channels_last=True), []
+    method.energy.stem.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    stepped(method)
+    in_steps = seen[-8:]  # twice: two of the sampler, its samples, the data
+    assert all(x.is_contiguous(memory_format=torch.channels_last) for x in in_steps)
+    assert "logits" not in vars(method.energy)
+    method.energy(images().x)
+    assert seen[-1].is_contiguous()
+
+
+def test_channels_last_has_nothing_to_do_on_a_table():
+    batch = labelled_batch(shared=False)
+    plain, arranged = (stepped(Supervised(small_classifier(), channels_last=flag), batch) for flag in (False, True))
+    assert differences(plain, arranged) == []
+
+
+class Pictures(Blobs):
+    """Random images that are kept as images."""
+
+    name, channels, side = "pictures", 3, SIDE
+
+    def split(self, seed: int) -> Split:
+        rng = torch.Generator().manual_seed(seed)
+        x, labels = torch.rand(24, 3, SIDE, SIDE, generator=rng) * 2 - 1, torch.arange(24) % 2
+        return Split(self, (x, labels), (x[:6], labels[:6]), None)
+
+
+def test_a_run_with_channels_last_resumes_bit_for_bit(registries, tmp_path):
+    datasets.register("pictures")(Pictures)
+    parts = {
+        "energy": {"name": "wrn", "depth": 10, "width": 1},
+        "generator": {"name": "sngan-generator", "latent_dim": 4, "side": SIDE, "width": 8},
+    }
+    method = {"name": "vera", "k": 2, "channels_last": True}
+    spec = TrialSpec({"name": "pictures"}, parts, method, steps=4, batch_size=4, task="joint")
+    straight, first, second = (build_task(spec).build(spec, progress=False) for _ in range(3))
+    straight.run()
+    first.run(until=2)
+    first.save(tmp_path / "run.pt")
+    second.restore(tmp_path / "run.pt")
+    second.run()
+    assert straight.result.outcome == "ok"
+    assert differences(numbers(straight), numbers(second)) == []
+
+
+def test_the_trainer_takes_it_as_any_method():
+    trainer = Trainer(made("vera", channels_last=True), Pictures().split(0), steps=2, batch_size=4, progress=False)
+    assert trainer.run().outcome == "ok"
+    assert trainer.identity()["method"]["channels_last"] is True
+
+
+def broken_compile(*_, **__):
+    raise RuntimeError("no compiler\nand much more about it")
+
+
+def breaks_when_called(forward, **_):
+    return broken_compile
+
+
+def breaks_backwards(forward, **_):
+    def compiled(*args):
+        result = forward(*args)
+        if result.requires_grad:
+            result.register_hook(broken_compile)
+        return result
+
+    return compiled
+
+
+@pytest.mark.parametrize("failure", [broken_compile, breaks_when_called, breaks_backwards])
+@pytest.mark.parametrize("name", ["jem", "vera"])
+def test_where_compiling_fails_it_says_so_once_and_the_numbers_are_the_same(name, failure, monkeypatch):
+    usual = stepped(made(name))
+    monkeypatch.setattr(torch, "compile", failure)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fallen_back = stepped(made(name, compiled=True))
+    assert differences(usual, fallen_back) == []
+    assert [str(w.message) for w in caught] == ["torch.compile does not work here, so nothing is compiled: no compiler"]
+
+
+class Counting:
+    """Stands in for torch.compile: runs what it was given, and counts."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, forward, **_):
+        def compiled(*args):
+            self.calls.append(torch.is_grad_enabled())
+            return forward(*args)
+
+        return compiled
+
+
+def test_all_passes_are_compiled_but_those_that_are_differentiated_twice(monkeypatch):
+    monkeypatch.setattr(torch, "compile", counting := Counting())
+    expected = {}
+    for name, gamma in (("jem", 0.0), ("jem", 0.1), ("vera", 0.1)):
+        method = made(name, compiled=True, gamma=gamma)
+        method.begin(images())
+        counting.calls.clear()
+        method.step(images())
+        expected[name, gamma] = len(counting.calls)
+        assert [*method.energy.state_dict()] == [*networks()["energy"].state_dict()]
+    # JEM: two steps of its sampler, then its samples and the data. VERA: g(z0), the ELBO, two chunks, ∇f at x_g.
+    assert expected == {("jem", 0.0): 4, ("jem", 0.1): 2, ("vera", 0.1): 5}
+
+
+def test_a_compiled_method_leaves_the_random_numbers_and_running_averages_alone_when_it_begins(monkeypatch):
+    monkeypatch.setattr(torch, "compile", Counting())
+    method, usual = made("vera", compiled=True), made("vera")
+    before = {n: b.clone() for n, b in method.generator.named_buffers()}
+    torch.manual_seed(5)
+    usual.begin(images())
+    expected = torch.randn(3)
+    torch.manual_seed(5)
+    method.begin(images())
+    assert torch.equal(torch.randn(3), expected)
+    assert differences(before, dict(method.generator.named_buffers())) == []
+    assert all(w.grad is None for net in method.networks().values() for w in net.parameters())
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's own, while it compiles
+def test_compiled_networks_give_the_same_numbers(monkeypatch):
+    """Traced and differentiated as in earnest; only the last part, which takes a C++ compiler half a minute, is left out."""
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    batch = labelled_batch(shared=True)
+    usual, compiled = Supervised(small_classifier()), Supervised(small_classifier(), compiled=True)
+    assert_same_up_to(1e-9, stepped(usual, batch), stepped(compiled, batch))
+    assert compiled.passes.compiler.works
