@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from bench_helpers import GOLDEN, PLUGIN, ROOT
+from bench_helpers import GOLDEN, PLUGIN, ROOT, row_of, stored
 
 REFUSED = ("torch", "torchvision", "ray", "pandas", "optuna")
 BARE = f"""
@@ -38,6 +38,11 @@ from bench.cli import main
 plugin, folder = sys.argv[1:]
 sys.exit(main(["render", "golden-table", "golden-figure", "--plugin", plugin, "--results-dir", folder]))
 """
+ALL = """
+from bench.cli import main
+
+sys.exit(main(["render", "all", "--results-dir", sys.argv[1]]))
+"""
 
 
 def bare(script, *arguments):
@@ -61,3 +66,20 @@ def test_tables_and_figures_are_made_without_torch_and_ray(script, tmp_path):
 @pytest.mark.parametrize("name", REFUSED[:3])
 def test_the_process_really_is_bare(name):
     assert f"{name} is not installed here" in bare(f"import {name}").stderr
+
+
+def test_every_table_and_figure_of_the_paper_is_made_without_torch_and_ray(tmp_path):
+    import bench.paper  # noqa: F401 (registers them)
+    from bench.artifact import artifacts
+
+    declared = [trial for artifact in artifacts.known.values() for trial in list(artifact.trials("laptop"))[:2]]
+    stored(
+        tmp_path,
+        list(
+            {row.trial_id: row for row in (row_of(trial, trial.spec.seed % 9, outcome="diverged") for trial in declared)}.values()
+        ),
+    )
+    done = bare(ALL, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = [name for name in artifacts.known if f"{name} · laptop profile" in done.stdout or f"skipped: {name}" in done.stdout]
+    assert shown == list(artifacts.known)
