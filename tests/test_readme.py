@@ -18,7 +18,7 @@ def run(code, cwd):
 
 
 def test_the_readme_has_its_examples():
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
 
 
 def test_own_data_example_trains_an_ebm_in_about_ten_lines(tmp_path):
@@ -44,10 +44,16 @@ def test_exact_likelihood_example_prints_a_likelihood(tmp_path):
     assert -10 < float(done.stdout) < -2.394
 
 
+def test_few_labels_example_prints_an_accuracy(tmp_path):
+    done = run(BLOCKS[2], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 0.2 < float(done.stdout) <= 1
+
+
 def test_own_method_example_trains_as_a_plug_in(tmp_path):
     plugin = tmp_path / "my_method.py"
-    plugin.write_text(BLOCKS[2])
-    assert len([line for line in BLOCKS[2].splitlines() if line.strip()]) < 40
+    plugin.write_text(BLOCKS[3])
+    assert len([line for line in BLOCKS[3].splitlines() if line.strip()]) < 40
     code = f"""
 import vera
 vera.load_plugin({str(plugin)!r})
