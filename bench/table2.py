@@ -125,7 +125,7 @@ def at_the_edge(entry: Line, profile: Profile) -> Iterator[str]:
     """The settings of a line that are the least or the largest of those that were tried."""
     for name, tried_values in entry.laptop_grid.items():
         numbers = [value for value in tried_values if isinstance(value, float)]
-        if numbers and entry.settings(profile)[name] in (min(numbers), max(numbers)):
+        if len(numbers) > 2 and entry.settings(profile)[name] in (min(numbers), max(numbers)):
             yield f"{entry.label} {name} {entry.settings(profile)[name]:g}"
 
 
