@@ -65,7 +65,7 @@ class Artifact(ABC):
     title: ClassVar[str]
     """As it is printed: Table 2: ..."""
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims: tuple[Claim, ...] = ()
     needs_rows: ClassVar[bool] = True
     """Whether there is nothing to show before a trial of it was run."""
 

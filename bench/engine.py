@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from bench.flags import Verbs, execution, selection, verb
+from bench.flags import LOCAL, Verbs, execution, selection, verb
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
@@ -126,7 +126,10 @@ def _way_on(arguments: argparse.Namespace) -> str:
     """How to look at it, where it is a table or a figure."""
     from bench.artifact import artifacts
 
-    asked = {"--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None)}
+    asked = {
+        "--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None),
+        "--results-dir": (arguments.results_dir, LOCAL),
+    }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
     command = shlex.join(["vera", "render", arguments.sweep, *options])
     return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""

@@ -13,6 +13,7 @@ from typing import Any
 from bench.results import TUNING_SEED
 from sweeps.sweep import sweep
 from sweeps.trial import Profile, Trial, with_seed
+from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
 
@@ -103,7 +104,9 @@ HIDDEN: Mapping[Profile, tuple[list[int], list[int]]] = {
 
 
 def own_table(dataset: Part, profile: Profile) -> Table:
-    """A user's own data in place of the paper's, with the settings of the laptop."""
+    """A user's own data in place of the paper's, with the settings of the laptop; the paper has none for them."""
+    if profile == "paper":
+        raise SettingError("--dataset goes with --profile laptop or smoke: the paper has no settings for other data.")
     steps = TABLES["smoke"][0].steps if profile == "smoke" else LAPTOP_STEPS
     return _small(str(dataset.get("file", dataset["name"])), dataset, steps)
 

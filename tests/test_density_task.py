@@ -5,9 +5,10 @@ import math
 import pytest
 import torch
 
+from vera.data import TensorData
 from vera.evaluation import energy_distance
 from vera.spec import TrialSpec
-from vera.tasks import build_task
+from vera.tasks import _test_points, build_task
 
 GENERATOR = {"name": "mlp-generator"}
 
@@ -84,3 +85,11 @@ def test_noise_does_not_pass_for_variety():
         trainer.method.generator.log_sigma.fill_(math.log(0.3))
     assert task.measure(trainer).metrics["generator_variance_share"] == 0
     assert float(task.measure(trainer).arrays["training_samples"].var()) > 0.05
+
+
+def test_a_small_test_set_is_taken_whole():
+    """For variety some hundred test points are wanted; a data set of fewer must not cost the trial its row."""
+    few = torch.randn(40, 2)
+    data = TensorData(torch.randn(100, 2), few)
+    assert torch.equal(_test_points(data, 0, 500), few)
+    assert len(_test_points(data, 0, 30)) == 30

@@ -17,6 +17,7 @@ from vera.build import build_source, build_trainer
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
 from vera.entropy import ImportanceEntropy
+from vera.errors import SettingError
 from vera.evaluation import (
     LikelihoodEvaluation,
     best_of_batches,
@@ -122,7 +123,7 @@ class DensityTask(Task):
         generator = getattr(trainer.method, "generator", None)
         if not isinstance(generator, Generator):
             return {}
-        points = trainer.data.test_points(trainer.seed, VARIETY_POINTS)
+        points = _test_points(trainer.data, trainer.seed, VARIETY_POINTS)
         means = generator.mean(generator.latent(VARIETY_POINTS))
         return {"generator_variance_share": float(means.double().var(0).sum().cpu() / points.double().var(0).sum())}
 
@@ -146,6 +147,14 @@ class DensityTask(Task):
         if drawn is not None:
             arrays["training_samples"] = drawn
         return {name: array.detach().cpu() for name, array in arrays.items()}
+
+
+def _test_points(data: DataSet, seed: int, n: int) -> Tensor:
+    """n of them, or all of a test set that has fewer."""
+    try:
+        return data.test_points(seed, n)
+    except SettingError:
+        return data.test_points(seed)
 
 
 def build_task(spec: TrialSpec) -> Task:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
@@ -116,11 +117,17 @@ def test_claims_hold_where_the_rows_say_so_and_not_else(tmp_path):
     assert {judged(TABLE6, key, bad).judgement for key in keys} == {"refuted"}
 
 
-@pytest.mark.parametrize(("changes", "metrics"), [({"JEM": None}, {}), ({"JEM": 0.99}, {"collapsed": 1.0})])
-def test_jem_fails_by_diverging_or_collapsing_too(tmp_path, changes, metrics):
-    finding = judged(TABLE6, "jem-fails", results_of(tmp_path, records(changes, **metrics)))
+@pytest.mark.parametrize("value", [None, 0.99])
+def test_jem_fails_by_diverging_or_collapsing_too(tmp_path, value):
+    alone = [record for record in records({"JEM": value}, collapsed=1.0) if record.row.label == "JEM"]
+    others = [record for record in records() if record.row.label != "JEM"]
+    finding = judged(TABLE6, "jem-fails", results_of(tmp_path, [*alone, *others]))
     assert finding.judgement == "supported"
     assert ("3 diverged" in finding.evidence) != ("3 collapsed" in finding.evidence)
+
+
+def test_a_collapse_that_the_labels_alone_share_says_nothing_of_jem(tmp_path):
+    assert judged(TABLE6, "jem-fails", results_of(tmp_path, records({"JEM": 0.99}, collapsed=1.0))).judgement == "refuted"
 
 
 @pytest.mark.parametrize("artifact", [TABLE6, TABLE8], ids=lambda artifact: artifact.name)
@@ -187,8 +194,23 @@ def test_other_data_take_the_place_of_the_tables_own():
     other = TABLE6.on({"name": "wine", "labels_per_class": 5})
     shown = {trial.label: trial.spec.dataset["labels_per_class"] for trial in other.trials("laptop")}
     assert shown == dict.fromkeys([entry.label for entry in LINES], 5) | {"Full-label": None}
+    with pytest.raises(SettingError, match="the paper has no settings for other data"):
+        list(other.trials("paper"))
     with pytest.raises(SettingError, match="table2 has data of its own; --dataset goes with table6"):
         artifacts.known["table2"].on({"name": "wine"})
+
+
+def test_claims_and_files_of_other_data_are_their_own(tmp_path):
+    other = TABLE6.on({"name": "csv", "file": "my iris.csv", "label": "species"})
+    made = [record_of_row(trial, seed) for trial in other.trials("laptop") for seed in (0, 1, 2)]
+    results = stored(tmp_path, made)
+    assert other.render(results).name == "table6-my-iris-csv"
+    assert other.claims[0].check(results).judgement == "supported"
+    assert "my iris.csv: VERA" in other.claims[0].check(results).evidence
+
+
+def record_of_row(trial, seed):
+    return row_of(trial, seed, AS_CLAIMED[trial.label] + 0.001 * seed, metric="test_accuracy")
 
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):
