@@ -8,7 +8,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PROFILE ?= laptop
 # More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
 FLAGS ?=
-ARTIFACTS := table2 table6 table8 table9 table10 figure1 figure2 figure3 figure5 figure6 figure8 reliability
+ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid $(addprefix figure,$(shell seq 27)) \
+	classes modes outliers reliability speed stability
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint check format report bench-step bench-engine clean

@@ -1,6 +1,28 @@
 """Every table and figure that is declared so far. Importing this registers them, as artifacts and as sweeps; it loads no torch."""
 
-from bench import figure1, figure2, figure3, figure5, figure6, figure8, reliability, table2, table6, table8, table9, table10
+from bench import (
+    figure1,
+    figure2,
+    figure3,
+    figure5,
+    figure6,
+    figure8,
+    figures_images,
+    modes,
+    outliers,
+    reliability,
+    speed,
+    stability,
+    table2,
+    table3,
+    table4,
+    table5,
+    table6,
+    table8,
+    table9,
+    table10,
+    table_fid,
+)
 
 __all__ = [
     "figure1",
@@ -9,10 +31,19 @@ __all__ = [
     "figure5",
     "figure6",
     "figure8",
+    "figures_images",
+    "modes",
+    "outliers",
     "reliability",
+    "speed",
+    "stability",
     "table2",
+    "table3",
+    "table4",
+    "table5",
     "table6",
     "table8",
     "table9",
     "table10",
+    "table_fid",
 ]

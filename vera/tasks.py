@@ -169,4 +169,5 @@ def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str
 
 import vera.classification  # noqa: E402 (they register tasks of their own, which derive from Task)
 import vera.images  # noqa: E402
+import vera.modes_task  # noqa: E402
 import vera.studies  # noqa: E402, F401

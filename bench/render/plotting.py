@@ -40,6 +40,13 @@ def mosaic(images: NDArray[Any], rows: int, columns: int, white: float, gap: int
     return sheet
 
 
+def colour_mosaic(images: NDArray[Any], columns: int, gap: int = 1) -> NDArray[Any]:
+    """Bytes (n, channels, side, side) as one picture (height, width, 3), in reading order on a white sheet; one channel is grey."""
+    rows = -(-len(images) // columns)
+    sheets = [mosaic(images[:, channel], rows, columns, white=255, gap=gap) for channel in range(images.shape[1])]
+    return np.stack(sheets if len(sheets) == 3 else sheets[:1] * 3, axis=-1)
+
+
 def save(figure: Any, path: Any) -> None:
     """To a file; the ending says the format. No date inside, so that the same rows give the same bytes."""
     import matplotlib

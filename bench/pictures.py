@@ -1,0 +1,203 @@
+"""E-JEM: a Wide ResNet that is a classifier and an energy model of images. Tables 3 to 5, the extended FID table, Figures 4 to 27.
+
+`paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10, CIFAR100 or SVHN in
+batches of 64. `laptop` is the same end to end at a size that two cores can train: the embedded MNIST digits, padded to 32 × 32 and
+three channels, WRN-10-1. They are digits and are called so; no number of theirs stands for CIFAR10.
+
+Where the paper contradicts itself (the learning rates for α = 100: a footnote, an appendix and a command disagree), the published
+command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and 175.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from bench.artifact import Artifact
+from bench.render.caption import caption_tail
+from bench.results import Results
+from sweeps.trial import Profile, Trial
+from vera.registry import joint_methods
+from vera.spec import Part, TrialSpec
+
+EPOCHS = 200
+UNSEEN = {"svhn-test": "SVHN", "cifar100-test": "CIFAR100", "interpolated": "CIFAR10-Interp", "celeba-test": "CelebA"}
+"""The sets of Table 5, and what the paper calls them."""
+EMBEDDED_UNSEEN = {"interpolated": "interpolated", "inverted": "inverted", "photos": "photos", "uniform": "uniform noise"}
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A data set of images in the experiment."""
+
+    name: str
+    dataset: Part
+    epoch: int
+    """Batches in an epoch."""
+    reference: str | None = None
+    """The data set's name in the paper, where it has it."""
+    features: str = "inception"
+    unseen: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """What all lines share at one profile."""
+
+    about: str
+    depth: int
+    width: int
+    dropout: float
+    generator: Part
+    batch_size: int
+    steps: int | None
+    """In place of 200 epochs."""
+    samples: int
+    refining_steps: int
+    evaluations: int
+
+
+PAPER = (
+    Pictures("CIFAR10", {"name": "cifar10"}, 781, "CIFAR10", unseen=UNSEEN),
+    Pictures("CIFAR100", {"name": "cifar100"}, 781, "CIFAR100", unseen={}),
+    Pictures("SVHN", {"name": "svhn"}, 1_144, "SVHN", unseen={}),
+)
+DIGITS = Pictures("digits, 32 × 32 × 3", {"name": "digits32"}, 250, features="digits", unseen=EMBEDDED_UNSEEN)
+SETS: Mapping[Profile, tuple[Pictures, ...]] = {
+    "smoke": (replace(DIGITS, name="digits, 16 × 16 × 3", dataset={"name": "digits32", "side": 16}),),
+    "laptop": (DIGITS,),
+    "paper": PAPER,
+}
+SIZES: Mapping[Profile, Size] = {
+    "smoke": Size(
+        "20 steps of tiny networks: shows that everything runs, and nothing else",
+        10, 1, 0.0, {"name": "sngan-generator", "width": 8, "latent_dim": 8}, 16, 20, 40, 5, 2,
+    ),
+    "laptop": Size(
+        "WRN-10-1, SNGAN generator of width 32, 600 steps of 16",
+        10, 1, 0.0, {"name": "sngan-generator", "width": 32, "latent_dim": 32}, 16, 600, 200, 50, 4,
+    ),
+    "paper": Size(
+        "WRN-28-10, SNGAN generator of width 256, 200 epochs in batches of 64",
+        28, 10, 0.3, {"name": "sngan-generator"}, 64, None, 12_800, 100, 40,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A way to train the network: the published settings, what differs at `laptop`, and how often it may begin again."""
+
+    label: str
+    method: Part
+    laptop: Part
+    roles: tuple[str, ...] = ("energy",)
+    decay_epochs: tuple[int, ...] = (160, 180)
+    dropout: bool = True
+    restarts: int = 0
+    reference: Mapping[str, str] | None = None
+
+    def settings(self, profile: Profile, epoch: int) -> dict[str, Any]:
+        own = dict(self.method) if profile == "paper" else {**self.method, **self.laptop, "warmup": 0}
+        return own | ({"decay_at": [epoch * each for each in self.decay_epochs]} if profile == "paper" else {})
+
+
+VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
+LINES = (
+    Line("Classifier", {"name": "supervised", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 1e-3},
+         reference={"method": "Classifier"}),
+    Line("JEM", {"name": "jem", "lr": 1e-4, "betas": [0.9, 0.999], "data_noise": 0.03, "warmup": 1_000}, {"capacity": 1_000},
+         dropout=False, restarts=2, reference={"method": "JEM"}),
+    Line("HDGE", {"name": "hdge", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 1e-3, "queue": 4_096},
+         reference={"method": "HDGE"}),
+    Line("VERA α=100", {**VERA, "alpha": 100.0, "lr": 3e-5, "generator_lr": 6e-5, "posterior_lr": 3e-5},
+         {"lr": 3e-4, "generator_lr": 6e-4, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
+         reference={"method": "VERA", "variant": "alpha=100"}),
+    Line("VERA α=1", {**VERA, "alpha": 1.0, "lr": 1e-4, "generator_lr": 2e-4, "posterior_lr": 2e-4},
+         {"lr": 3e-4, "generator_lr": 6e-4, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
+         reference={"method": "VERA", "variant": "alpha=1"}),
+)  # fmt: skip
+COPIED = ("Classifier", "JEM", "HDGE")
+"""Whose values in the paper come from other papers, with other protocols."""
+
+
+class PictureArtifact(Artifact):
+    """A table or figure of this experiment, on the profile's own data or on other images."""
+
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
+    labels: ClassVar[tuple[str, ...] | None] = None
+    """The lines that it shows; None for all, and those of plug-ins."""
+
+    def __init__(self, dataset: Part | None = None) -> None:
+        self.dataset = dataset
+
+    def on(self, dataset: Part) -> "PictureArtifact":
+        return type(self)(dataset)
+
+    def sets(self, profile: Profile) -> Sequence[Pictures]:
+        return SETS[profile] if self.dataset is None else [own_pictures(self.dataset)]
+
+    def trials(self, profile: Profile) -> Iterator[Trial]:
+        declared = trials(profile, self.sets(profile))
+        return (trial for trial in declared if self.labels is None or trial.label in self.labels)
+
+    def flop(self, trial: Trial) -> float | None:
+        return flop(trial)
+
+    def caption(self, results: Results, text: str) -> str:
+        rows = results.rows_of(self.trials(results.profile))
+        return f"{text}; {SIZES[results.profile].about}. {caption_tail(rows)}"
+
+
+GFLOP = {"Classifier": 2_290.0, "JEM": 35_000.0, "HDGE": 2_290.0, "VERA α=100": 15_400.0, "VERA α=1": 15_400.0}
+"""Of one step at the `paper` profile: WRN-28-10 takes 762 forwards for a batch of 64, and three times that with its gradient."""
+
+
+def flop(trial: Trial) -> float | None:
+    """Of a whole trial at the `paper` profile."""
+    return 1e9 * GFLOP[trial.label] * trial.spec.steps if trial.profile == "paper" and trial.label in GFLOP else None
+
+
+def line(label: str) -> Line:
+    return next(line for line in LINES if line.label == label)
+
+
+def own_pictures(dataset: Part) -> Pictures:
+    """Other images in place of the profile's own; CIFAR10 keeps what it is told from."""
+    unseen = {**UNSEEN, "photos": "photos", "uniform": "uniform noise"} if dataset["name"] == "cifar10" else EMBEDDED_UNSEEN
+    digits = dataset["name"] == "digits32"
+    return Pictures(str(dataset["name"]), dataset, 781, features="digits" if digits else "inception", unseen=unseen)
+
+
+def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:
+    settings = line.settings(profile, pictures.epoch)
+    return made(pictures, profile, line.label, settings, line.roles, dropout=line.dropout, restarts=line.restarts)
+
+
+def made(
+    pictures: Pictures, profile: Profile, label: str, method: Part, roles: Sequence[str], *, dropout: bool = True, restarts: int = 0
+) -> Trial:
+    size = SIZES[profile]
+    steps = size.steps or EPOCHS * pictures.epoch
+    networks: dict[str, Part] = {
+        "energy": {"name": "wrn", "depth": size.depth, "width": size.width, "dropout": size.dropout if dropout else 0.0},
+        "generator": size.generator,
+    }
+    task = {
+        "name": "images", "features": pictures.features, "samples": size.samples, "refining_steps": size.refining_steps,
+        "unseen": list(pictures.unseen or {}),
+    }  # fmt: skip
+    spec = TrialSpec(
+        pictures.dataset, {role: networks[role] for role in roles}, method, steps, size.batch_size,
+        evaluate_every=max(1, steps // size.evaluations), restarts=restarts if profile == "paper" else 0, task=task,
+    )  # fmt: skip
+    return Trial(spec, profile, label=label)
+
+
+def trials(profile: Profile, sets: Sequence[Pictures] | None = None) -> Iterator[Trial]:
+    """Every line on every data set, and every method that a plug-in brings, with its own defaults."""
+    for pictures in SETS[profile] if sets is None else sets:
+        yield from (trial_of(line, pictures, profile) for line in LINES)
+        for name in joint_methods.foreign():
+            roles = joint_methods.get(name).network_names()
+            if set(roles) <= {"energy", "generator"}:
+                yield made(pictures, profile, name, {"name": name}, roles)

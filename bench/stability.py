@@ -1,0 +1,95 @@
+"""Stability: how many of Table 3's trials diverged, and how often one began again. The paper says it in words, not in numbers.
+
+A trial of JEM that diverges begins again from scratch with another seed, as its authors do, at the `paper` profile at most twice;
+each such restart is counted. One that diverged after its last restart counts as diverged. Trap: few seeds without a divergence do
+not show that none would come; at fewer steps than the paper's they show even less.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from bench.artifact import Column, Sheet, Value, artifacts
+from bench.claims import Claim, Finding
+from bench.pictures import SETS, PictureArtifact, Pictures, line, trial_of, trials
+from bench.results import Results
+from sweeps.row import Row
+from sweeps.trial import Trial
+
+VERA = ("VERA α=100", "VERA α=1")
+
+
+def restarts(row: Row) -> int:
+    return len(json.loads(row.restarts))
+
+
+def troubled(rows: Sequence[Row]) -> int:
+    """Trials that diverged in the end or on the way."""
+    return sum(row.outcome == "diverged" or restarts(row) > 0 for row in rows)
+
+
+def rows_of(results: Results, *labels: str) -> list[Row]:
+    return [
+        row for pictures in SETS[results.profile] for label in labels
+        for row in results.like(trial_of(line(label), pictures, results.profile))
+    ]  # fmt: skip
+
+
+def vera_is_stable(results: Results) -> Finding:
+    rows = rows_of(results, *VERA)
+    if not rows:
+        return Finding("undetermined", "VERA not run")
+    evidence = f"{troubled(rows)} of {len(rows)} trials of VERA diverged or began again"
+    if troubled(rows):
+        return Finding("refuted", evidence)
+    whole = all(len(rows_of(results, label)) > 1 for label in VERA)
+    return Finding("supported" if whole else "undetermined", evidence)
+
+
+def jem_is_not(results: Results) -> Finding:
+    """One divergence shows it; none shows nothing but at the paper's length."""
+    rows = rows_of(results, "JEM")
+    evidence = f"{troubled(rows)} of {len(rows)} trials of JEM diverged or began again"
+    if rows and troubled(rows):
+        return Finding("supported", evidence)
+    return Finding("refuted" if results.profile == "paper" and len(rows) > 1 else "undetermined", evidence)
+
+
+@artifacts.register
+class Stability(PictureArtifact):
+    name = "stability"
+    title = "Stability: trials of Table 3 that diverged"
+    claims = (
+        Claim("vera-is-stable", "VERA trains to the end without diverging.", "Sec. 6", vera_is_stable),
+        Claim("jem-is-not", "JEM diverges on the way and must be begun again.", "Sec. 6", jem_is_not),
+    )  # fmt: skip
+    columns = (
+        Column("dataset", "data"),
+        Column("method", "method"),
+        Column("diverged", "diverged"),
+        Column("fraction", "fraction", 2),
+        Column("step", "at steps"),
+        Column("restarts", "restarts", 0),
+        Column("failed", "otherwise lost", 0),
+    )
+
+    def render(self, results: Results) -> Sheet:
+        lines = tuple(line for pictures in self.sets(results.profile) for line in self.block(results, pictures))
+        caption = self.caption(results, "Trials that diverged, of all that were run, and how often one began again")
+        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, tuple(results.notes))
+
+    def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
+        for trial in trials(results.profile, [pictures]):
+            yield {"dataset": pictures.name, "method": trial.label, **self.counted(results, trial)}
+
+    def counted(self, results: Results, trial: Trial) -> dict[str, Value]:
+        rows = results.like(trial)
+        if not rows:
+            return {"diverged": "not run"}
+        lost = [row for row in rows if row.outcome == "diverged"]
+        return {
+            "diverged": f"{len(lost)} of {len(rows)}",
+            "fraction": len(lost) / len(rows),
+            "step": ", ".join(f"{row.outcome_step:,}" for row in lost),
+            "restarts": float(sum(map(restarts, rows))),
+            "failed": float(sum(row.outcome not in ("ok", "diverged") for row in rows)),
+        }

@@ -1,0 +1,80 @@
+"""Table 3: accuracy of one Wide ResNet as classifier and energy model in one, trained in five ways.
+
+The rows Classifier, JEM and HDGE of the paper are copied from other papers, with protocols of their own; here all are trained. The
+accuracy is the last one, without early stopping.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from bench.artifact import Column, Sheet, Value, artifacts
+from bench.cell import Cell
+from bench.claims import Claim, Finding, all_of, compare
+from bench.pictures import COPIED, LINES, SETS, PictureArtifact, Pictures, line, trial_of, trials
+from bench.reference import paper_values
+from bench.results import Results
+from bench.table6 import percent
+
+ACCURACY, BEST = "test_accuracy", "best_test_accuracy"
+
+
+def paper_accuracy(pictures: Pictures, label: str) -> float | None:
+    """None where the paper has no such row or prints N/A."""
+    entry = next((entry for entry in LINES if entry.label == label), None)
+    if pictures.reference is None or entry is None or entry.reference is None:
+        return None
+    wanted = {"artifact": "Table 3", "dataset": pictures.reference, **entry.reference}
+    (found,) = [row["value"] for row in paper_values() if wanted.items() <= row.items()]
+    return None if found == "N/A" else float(found)
+
+
+def accuracy(results: Results, pictures: Pictures, label: str) -> Cell:
+    return percent(results.cell(trial_of(line(label), pictures, results.profile), ACCURACY))
+
+
+def above(high: str, low: str) -> Callable[[Results], Finding]:
+    """On every data set."""
+
+    def check(results: Results) -> Finding:
+        sets = SETS[results.profile]
+        found = [(p.name, compare(high, accuracy(results, p, high), low, accuracy(results, p, low), len(sets))) for p in sets]
+        return all_of([Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found])
+
+    return check
+
+
+@artifacts.register
+class Table3(PictureArtifact):
+    name = "table3"
+    title = "Table 3: accuracy of a Wide ResNet that is an energy model too"
+    claims = (
+        Claim("alpha-buys-accuracy", "A larger weight on the labels buys accuracy: α = 100 beats α = 1.", "Sec. 6",
+              above("VERA α=100", "VERA α=1")),
+        Claim("vera-beats-jem", "VERA with α = 100 is at least as accurate as JEM.", "Sec. 6", above("VERA α=100", "JEM")),
+    )  # fmt: skip
+    columns = (
+        Column("dataset", "data"),
+        Column("method", "method"),
+        Column(ACCURACY, "accuracy, %", 1),
+        Column(BEST, "best on the way, %", 1),
+        Column("calibration_error", "ECE", 3),
+    )
+
+    def render(self, results: Results) -> Sheet:
+        lines = tuple(line for pictures in self.sets(results.profile) for line in self.block(results, pictures))
+        caption = self.caption(results, "Accuracy on the test set at the end of training, higher is better")
+        notes = (*self.notes(), *results.notes)
+        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
+
+    def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
+        for trial in trials(results.profile, [pictures]):
+            last = percent(results.cell(trial, ACCURACY, paper_accuracy(pictures, trial.label)))
+            yield {
+                "dataset": pictures.name, "method": trial.label,
+                ACCURACY: replace(last, comparable=trial.label not in COPIED),
+                BEST: percent(results.cell(trial, BEST)), "calibration_error": results.cell(trial, "calibration_error"),
+            }  # fmt: skip
+
+    def notes(self) -> Iterator[str]:
+        yield "Best on the way: the highest of all evaluations, chosen on the test set; never a result."
+        yield "The paper's Classifier, JEM and HDGE are copied from other papers: no verdict."

@@ -1,0 +1,72 @@
+"""Table 4: the Fréchet distance of samples from the training images, by the features of a fixed network; lower is better.
+
+VERA's samples are its generator's after MALA refinement, JEM's are the chains of its buffer, HDGE as trained for Table 3 draws
+none. The paper's rows but VERA's are copied from other papers; SNGAN and NCSN are no energy models and are not trained here.
+
+Trap: at `laptop` the data are digits and the network is a digit classifier. Its distance is no FID: it orders methods, no more.
+"""
+
+from collections.abc import Iterator
+
+from bench.artifact import Column, Sheet, Value, artifacts
+from bench.cell import Cell
+from bench.claims import Claim, Finding, compare
+from bench.picture_tables import SOURCE, FirstPictures, Judge, printed, reference_cell, referred
+from bench.pictures import SETS, line, trial_of
+from bench.results import Results
+
+REFERENCES = ("SNGAN", "NCSN")
+
+
+def fid(results: Results, label: str) -> Cell:
+    pictures = SETS[results.profile][0]
+    return Judge(results, pictures).cell(trial_of(line(label), pictures, results.profile), "fid")
+
+
+def refined_beats_jem(results: Results) -> Finding:
+    return compare("FID of JEM", fid(results, "JEM"), "VERA α=1", fid(results, "VERA α=1"))
+
+
+def labels_cost_quality(results: Results) -> Finding:
+    return compare("FID of VERA α=100", fid(results, "VERA α=100"), "VERA α=1", fid(results, "VERA α=1"))
+
+
+@artifacts.register
+class Table4(FirstPictures):
+    name = "table4"
+    title = "Table 4: Fréchet distance of samples"
+    claims = (
+        Claim("samples-beat-jem", "VERA's refined samples have a lower FID than JEM's.", "Sec. 6", refined_beats_jem),
+        Claim("labels-cost-quality", "A smaller weight on the labels gives better samples: α = 1 beats α = 100 in FID.", "Sec. 6",
+              labels_cost_quality),
+    )  # fmt: skip
+
+    def render(self, results: Results) -> Sheet:
+        pictures = self.pictures(results.profile)
+        judge, trials = Judge(results, pictures), list(self.trials(results.profile))
+        columns = (
+            Column("dataset", "data"), Column("method", "method"), Column("fid", judge.heading("FID", trials), 1),
+            Column("kid", "KID", 4), Column("source", "source of the paper's value"),
+        )  # fmt: skip
+        lines = (*self.measured(judge), *self.references(judge))
+        caption = self.caption(results, "Fréchet distance of samples from the training images, lower is better")
+        notes = ("The distance of few samples is too large by an amount that falls with their number: compare at one n.",)
+        return Sheet(self.name, self.title, caption, columns, lines, results.profile, (*notes, *results.notes))
+
+    def measured(self, judge: Judge) -> Iterator[dict[str, Value]]:
+        for trial in self.trials(judge.results.profile):
+            method, variant = referred(trial.label)
+            found = judge.cell(trial, "fid", printed("Table 4", method, "FID", variant=variant))
+            source = "" if found.paper is None else SOURCE if not found.comparable else "the paper's own"
+            yield {
+                "dataset": judge.pictures.name,
+                "method": trial.label,
+                "fid": found,
+                "kid": judge.cell(trial, "kid"),
+                "source": source,
+            }
+
+    def references(self, judge: Judge) -> Iterator[dict[str, Value]]:
+        for method in REFERENCES if judge.comparable else ():
+            known = {"fid": reference_cell(printed("Table 4", method, "FID")), "kid": reference_cell()}
+            yield {"dataset": judge.pictures.name, "method": method, **known, "source": SOURCE}
