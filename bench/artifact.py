@@ -4,6 +4,7 @@ An artifact names its trials for each profile, the paper's values, the claims it
 `Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so that `vera run table2` runs it.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -103,6 +104,11 @@ class Artifacts:
         self.known[made.name] = made
         sweeps.register(made.name)(made.sweep)
         return kind
+
+
+def own_name(name: str, data: str) -> str:
+    """Of an artifact's files where it is on other data than its own, such as table6-wine."""
+    return f"{name}-{re.sub(r'[^a-z0-9]+', '-', data.lower()).strip('-')}"
 
 
 def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from bench.artifact import Drawing, artifacts
 from bench.figure2 import draw_tile
-from bench.pictures import SIZES, PictureArtifact, Pictures, line, trial_of
+from bench.picture_artifact import PictureArtifact
+from bench.pictures import SIZES, Pictures, line, trial_of
 from bench.render.caption import caption_tail
 from bench.render.plotting import colour_mosaic, panels
 from bench.results import Results, metrics_of
@@ -132,7 +133,7 @@ class ImageFigure(PictureArtifact):
         found = [panel for trial, pictures in pairs for panel in self.content(Shown.read(results, trial, pictures))]
         rows = [row for trial, _ in pairs for row in results.like(trial)[:1]]
         caption = f"{self.text} First seed of {LABEL}; {SIZES[results.profile].about}.{acceptance(rows)} {caption_tail(rows)}"
-        return Drawing(self.name, self.title, caption, partial(draw, found), results.profile, tuple(results.notes))
+        return self.drawing(results, caption, partial(draw, found))
 
 
 def acceptance(rows: Sequence[Row]) -> str:

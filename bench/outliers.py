@@ -73,4 +73,4 @@ class Outliers(FirstPictures):
             f"Shares of images by f(x), of held-out images of {pictures.name} and of unseen sets; the further apart, the better. "
             f"First seed; {SIZES[results.profile].about}. {caption_tail(rows)}"
         )
-        return Drawing(self.name, self.title, caption, partial(draw, found), results.profile, tuple(results.notes))
+        return self.drawing(results, caption, partial(draw, found))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench.cell import Cell
-from bench.pictures import COPIED, LINES, PictureArtifact, Pictures
+from bench.picture_artifact import PictureArtifact
+from bench.pictures import COPIED, LINES, Pictures
 from bench.reference import paper_values
 from bench.results import Results, metrics_of
 from sweeps.trial import Profile, Trial

@@ -10,12 +10,10 @@ command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 15
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
-from bench.artifact import Artifact
-from bench.render.caption import caption_tail
-from bench.results import Results
 from sweeps.trial import Profile, Trial
+from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
 
@@ -53,6 +51,7 @@ class Size:
     """In place of 200 epochs."""
     samples: int
     refining_steps: int
+    tuning_steps: int
     evaluations: int
 
 
@@ -70,15 +69,15 @@ SETS: Mapping[Profile, tuple[Pictures, ...]] = {
 SIZES: Mapping[Profile, Size] = {
     "smoke": Size(
         "20 steps of tiny networks: shows that everything runs, and nothing else",
-        10, 1, 0.0, {"name": "sngan-generator", "width": 8, "latent_dim": 8}, 16, 20, 40, 5, 2,
+        10, 1, 0.0, {"name": "sngan-generator", "width": 8, "latent_dim": 8}, 16, 20, 40, 5, 20, 2,
     ),
     "laptop": Size(
-        "WRN-10-1, SNGAN generator of width 32, 600 steps of 16",
-        10, 1, 0.0, {"name": "sngan-generator", "width": 32, "latent_dim": 32}, 16, 600, 200, 50, 4,
+        "WRN-10-1, SNGAN generator of width 16, 400 steps of 16",
+        10, 1, 0.0, {"name": "sngan-generator", "width": 16, "latent_dim": 32}, 16, 400, 200, 50, 150, 4,
     ),
     "paper": Size(
         "WRN-28-10, SNGAN generator of width 256, 200 epochs in batches of 64",
-        28, 10, 0.3, {"name": "sngan-generator"}, 64, None, 12_800, 100, 40,
+        28, 10, 0.3, {"name": "sngan-generator"}, 64, None, 12_800, 100, 500, 40,
     ),
 }  # fmt: skip
 
@@ -120,34 +119,6 @@ COPIED = ("Classifier", "JEM", "HDGE")
 """Whose values in the paper come from other papers, with other protocols."""
 
 
-class PictureArtifact(Artifact):
-    """A table or figure of this experiment, on the profile's own data or on other images."""
-
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
-    labels: ClassVar[tuple[str, ...] | None] = None
-    """The lines that it shows; None for all, and those of plug-ins."""
-
-    def __init__(self, dataset: Part | None = None) -> None:
-        self.dataset = dataset
-
-    def on(self, dataset: Part) -> "PictureArtifact":
-        return type(self)(dataset)
-
-    def sets(self, profile: Profile) -> Sequence[Pictures]:
-        return SETS[profile] if self.dataset is None else [own_pictures(self.dataset)]
-
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        declared = trials(profile, self.sets(profile))
-        return (trial for trial in declared if self.labels is None or trial.label in self.labels)
-
-    def flop(self, trial: Trial) -> float | None:
-        return flop(trial)
-
-    def caption(self, results: Results, text: str) -> str:
-        rows = results.rows_of(self.trials(results.profile))
-        return f"{text}; {SIZES[results.profile].about}. {caption_tail(rows)}"
-
-
 GFLOP = {"Classifier": 2_290.0, "JEM": 35_000.0, "HDGE": 2_290.0, "VERA α=100": 15_400.0, "VERA α=1": 15_400.0}
 """Of one step at the `paper` profile: WRN-28-10 takes 762 forwards for a batch of 64, and three times that with its gradient."""
 
@@ -161,11 +132,18 @@ def line(label: str) -> Line:
     return next(line for line in LINES if line.label == label)
 
 
-def own_pictures(dataset: Part) -> Pictures:
-    """Other images in place of the profile's own; CIFAR10 keeps what it is told from."""
+def own_pictures(dataset: Part, profile: Profile) -> Pictures:
+    """Other images in place of the profile's own. The paper's sets keep its values, CIFAR10 what it is told from."""
+    known = next((pictures for pictures in PAPER if pictures.dataset["name"] == dataset["name"]), None)
+    if profile == "paper":
+        if known is None or known.dataset != dataset:
+            raise SettingError("At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others.")
+        return known
+    options = ", ".join(f"{key}={value}" for key, value in dataset.items() if key != "name")
+    name = f"{known.name if known else dataset['name']}{options and f' ({options})'}"
     unseen = {**UNSEEN, "photos": "photos", "uniform": "uniform noise"} if dataset["name"] == "cifar10" else EMBEDDED_UNSEEN
-    digits = dataset["name"] == "digits32"
-    return Pictures(str(dataset["name"]), dataset, 781, features="digits" if digits else "inception", unseen=unseen)
+    features = "digits" if dataset["name"] == "digits32" else "inception"
+    return Pictures(name, dataset, 1, known.reference if known else None, features, unseen)
 
 
 def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:
@@ -184,7 +162,7 @@ def made(
     }
     task = {
         "name": "images", "features": pictures.features, "samples": size.samples, "refining_steps": size.refining_steps,
-        "unseen": list(pictures.unseen or {}),
+        "tuning_steps": size.tuning_steps, "unseen": list(pictures.unseen or {}),
     }  # fmt: skip
     spec = TrialSpec(
         pictures.dataset, {role: networks[role] for role in roles}, method, steps, size.batch_size,

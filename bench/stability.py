@@ -7,10 +7,12 @@ not show that none would come; at fewer steps than the paper's they show even le
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from bench.artifact import Column, Sheet, Value, artifacts
 from bench.claims import Claim, Finding
-from bench.pictures import SETS, PictureArtifact, Pictures, line, trial_of, trials
+from bench.picture_artifact import PictureArtifact, Sets
+from bench.pictures import Pictures, line, trial_of, trials
 from bench.results import Results
 from sweeps.row import Row
 from sweeps.trial import Trial
@@ -27,27 +29,27 @@ def troubled(rows: Sequence[Row]) -> int:
     return sum(row.outcome == "diverged" or restarts(row) > 0 for row in rows)
 
 
-def rows_of(results: Results, *labels: str) -> list[Row]:
+def rows_of(results: Results, sets: Sets, *labels: str) -> list[Row]:
     return [
-        row for pictures in SETS[results.profile] for label in labels
+        row for pictures in sets(results.profile) for label in labels
         for row in results.like(trial_of(line(label), pictures, results.profile))
     ]  # fmt: skip
 
 
-def vera_is_stable(results: Results) -> Finding:
-    rows = rows_of(results, *VERA)
+def vera_is_stable(sets: Sets, results: Results) -> Finding:
+    rows = rows_of(results, sets, *VERA)
     if not rows:
         return Finding("undetermined", "VERA not run")
     evidence = f"{troubled(rows)} of {len(rows)} trials of VERA diverged or began again"
     if troubled(rows):
         return Finding("refuted", evidence)
-    whole = all(len(rows_of(results, label)) > 1 for label in VERA)
+    whole = all(len(rows_of(results, sets, label)) > 1 for label in VERA)
     return Finding("supported" if whole else "undetermined", evidence)
 
 
-def jem_is_not(results: Results) -> Finding:
+def jem_is_not(sets: Sets, results: Results) -> Finding:
     """One divergence shows it; none shows nothing but at the paper's length."""
-    rows = rows_of(results, "JEM")
+    rows = rows_of(results, sets, "JEM")
     evidence = f"{troubled(rows)} of {len(rows)} trials of JEM diverged or began again"
     if rows and troubled(rows):
         return Finding("supported", evidence)
@@ -58,10 +60,6 @@ def jem_is_not(results: Results) -> Finding:
 class Stability(PictureArtifact):
     name = "stability"
     title = "Stability: trials of Table 3 that diverged"
-    claims = (
-        Claim("vera-is-stable", "VERA trains to the end without diverging.", "Sec. 6", vera_is_stable),
-        Claim("jem-is-not", "JEM diverges on the way and must be begun again.", "Sec. 6", jem_is_not),
-    )  # fmt: skip
     columns = (
         Column("dataset", "data"),
         Column("method", "method"),
@@ -72,10 +70,13 @@ class Stability(PictureArtifact):
         Column("failed", "otherwise lost", 0),
     )
 
+    def claims_on(self, sets: Sets) -> Iterator[Claim]:
+        yield Claim("vera-is-stable", "VERA trains to the end without diverging.", "Sec. 6", partial(vera_is_stable, sets))
+        yield Claim("jem-is-not", "JEM diverges on the way and must be begun again.", "Sec. 6", partial(jem_is_not, sets))
+
     def render(self, results: Results) -> Sheet:
-        lines = tuple(line for pictures in self.sets(results.profile) for line in self.block(results, pictures))
-        caption = self.caption(results, "Trials that diverged, of all that were run, and how often one began again")
-        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, tuple(results.notes))
+        lines = [line for pictures in self.sets(results.profile) for line in self.block(results, pictures)]
+        return self.sheet(results, "Trials that diverged, of all that were run, and how often one began again", self.columns, lines)
 
     def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
         for trial in trials(results.profile, [pictures]):

@@ -9,12 +9,11 @@ Trap: the copy of HUMAN that stands in for UCI's file has 296 columns that were 
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value, artifacts, own_name
 from bench.cell import Cell
 from bench.claims import Claim, Finding, all_of, compare
 from bench.reference import paper_value
@@ -160,9 +159,11 @@ class Table6(Artifact):
         rows = results.rows_of(self.trials(profile))
         caption = f"Held-out accuracy at the end of training, higher is better; {ABOUT[profile]}. {caption_tail(rows)}"
         notes = (*self.notes([row.data_fingerprint for row in rows if row.dataset == "human"]), *results.notes)
-        own = "" if self.dataset is None else f" on {self.tables(profile)[0].name}"
-        name = self.name + re.sub(r"[^a-z0-9]+", "-", own.removeprefix(" on").lower())  # a file of its own
-        return Sheet(name, self.title + own, caption, self.columns, lines, profile, notes)
+        name, title = self.name, self.title
+        if self.dataset is not None:
+            data = self.tables(profile)[0].name
+            name, title = own_name(name, data), f"{title} on {data}"
+        return Sheet(name, title, caption, self.columns, lines, profile, notes)
 
     def block(self, results: Results, table: Table) -> Iterator[dict[str, Value]]:
         for trial in trials(results.profile, [table]):

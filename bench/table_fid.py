@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from bench.artifact import Column, Sheet, Value, artifacts
 from bench.cell import Cell
 from bench.claims import Claim, Finding, compare
+from bench.picture_artifact import Sets, on_first
 from bench.picture_tables import SOURCE, FirstPictures, Judge, printed, reference_cell, referred
-from bench.pictures import SETS, line, trial_of
+from bench.pictures import Pictures, line, trial_of
 from bench.results import Results
 from sweeps.trial import Trial
 
@@ -22,9 +23,8 @@ KINDS = {"": ("refined by MALA", "MALA refined"), "generated_": ("generator's ow
 CHAINS = "chains of its buffer"
 
 
-def refinement_helps(results: Results) -> Finding:
+def refinement_helps(results: Results, pictures: Pictures) -> Finding:
     """On the same trials."""
-    pictures = SETS[results.profile][0]
     trial = trial_of(line("VERA α=1"), pictures, results.profile)
     found = [Judge(results, pictures).cell(trial, f"{prefix}fid") for prefix in ("generated_", "")]
     return compare("FID of generator samples", found[0], "refined", found[1])
@@ -34,10 +34,10 @@ def refinement_helps(results: Results) -> Finding:
 class TableFID(FirstPictures):
     name = "table-fid"
     title = "Extended table (App. C.3): Fréchet distance and Inception Score"
-    claims = (
-        Claim("refinement-helps", "MALA refinement improves the generator's samples: FID at α = 1 falls.", "App. C.3",
-              refinement_helps),
-    )  # fmt: skip
+
+    def claims_on(self, sets: Sets) -> Iterator[Claim]:
+        yield Claim("refinement-helps", "MALA refinement improves the generator's samples: FID at α = 1 falls.", "App. C.3",
+                    on_first(refinement_helps, sets))  # fmt: skip
 
     def render(self, results: Results) -> Sheet:
         judge, trials = Judge(results, self.pictures(results.profile)), list(self.trials(results.profile))
@@ -47,8 +47,8 @@ class TableFID(FirstPictures):
             Column("fid", judge.heading("FID", trials), 1), Column("score", judge.heading(score, trials), 2),
         )  # fmt: skip
         lines = (*(entry for trial in trials for entry in self.block(judge, trial)), *self.references(judge))
-        caption = self.caption(results, "Fréchet distance (lower is better) and score (higher is better) of samples")
-        return Sheet(self.name, self.title, caption, columns, lines, results.profile, (*self.notes(judge), *results.notes))
+        text = "Fréchet distance (lower is better) and score (higher is better) of samples"
+        return self.sheet(results, text, columns, lines, tuple(self.notes(judge)))
 
     def block(self, judge: Judge, trial: Trial) -> Iterator[dict[str, Value]]:
         """One line for each kind of samples that the trial has."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending
+from sweeps.canonical import canonical_json
 from sweeps.cluster import check_resources, connected
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
@@ -24,6 +25,7 @@ from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.interrupts import deferred_interrupt
 from vera.registry import datasets
+from vera.tasks import build_task
 
 if TYPE_CHECKING:
     from sweeps.callback import ListenerCallback
@@ -97,6 +99,8 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
         locate = getattr(datasets.get(name), "locate", None)
         if locate is not None:
             locate(data_dir)
+    for spec in {canonical_json(trial.spec.task_part): trial.spec for trial in trials}.values():
+        build_task(spec).preflight(data_dir)
 
 
 def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":

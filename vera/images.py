@@ -21,7 +21,7 @@ from vera.errors import DataMissing, IncompatibleModel
 from vera.evaluation.conditional import by_class, chain_images, refined_samples
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
 from vera.evaluation.features import Features, as_bytes
-from vera.evaluation.inception import inception_network
+from vera.evaluation.inception import inception_file, inception_network
 from vera.evaluation.outliers import histograms, outlier_metrics, outlier_scores, separation
 from vera.evaluation.quality import Reference, image_quality, reference_of
 from vera.generator import Generator, evaluating
@@ -42,8 +42,9 @@ CHAINS = 2
 class ImageTask(JointTask):
     """Classification, outliers and samples of images.
 
-    `features` is the network behind FID, KID and the Inception Score; `samples` how many images they are of; `unseen` the sets that
-    are to be told from held-out images; `shown`, `per_class` and `chain_steps` what is kept to look at.
+    `features` is the network behind FID, KID and the Inception Score; `samples` how many images they are of; `refining_steps`
+    those of MALA, after `tuning_steps` that set its step size; `unseen` the sets that are to be told from held-out images;
+    `shown`, `per_class` and `chain_steps` what is kept to look at.
     """
 
     @validated
@@ -52,16 +53,21 @@ class ImageTask(JointTask):
         features: Literal["inception", "digits", "none"] = "inception",
         samples: Count = 12_800,
         refining_steps: Count = 100,
+        tuning_steps: Count = 500,
         unseen: tuple[str, ...] = PAPER_UNSEEN,
         shown: Count = 100,
         per_class: Count = 10,
         chain_steps: Count = 100,
     ) -> None:
-        self.features, self.samples, self.refining_steps = features, samples, refining_steps
-        self.unseen = unseen
+        self.features, self.samples, self.unseen = features, samples, unseen
+        self.refining_steps, self.tuning_steps = refining_steps, tuning_steps
         self.shown, self.per_class, self.chain_steps = shown, per_class, chain_steps
         for name in unseen:
             unseen_sets.get(name)
+
+    def preflight(self, data_dir: str | Path | None = None) -> None:
+        if self.features == "inception":
+            inception_file(data_dir)
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
         """What the measurement at the end will need is looked for now, not after days of training."""
@@ -109,7 +115,7 @@ class ImageTask(JointTask):
         return Measurement(self._quality({"": chains}, data), arrays)
 
     def _of_generator(self, refiner: LatentRefiner, classifier: Classifier, data: Split) -> Measurement:
-        made = refined_samples(refiner, self.samples, self.refining_steps)
+        made = refined_samples(refiner, self.samples, self.refining_steps, tuning_steps=self.tuning_steps)
         arrays = {
             "generated_samples": as_bytes(made.generated[: self.shown]),
             "refined_samples": as_bytes(made.refined[: self.shown]),
@@ -142,5 +148,5 @@ class ImageTask(JointTask):
         if self.features == "none":
             return None
         if self.features == "inception":
-            return inception_network(device=device)
+            return inception_network(device=device, data_dir=self.data_dir)
         return DigitFeatures(DigitRecipe(side=data.side or 32), data_dir=self.data_dir, device=device)

@@ -63,6 +63,9 @@ class Task(ABC):
     def measure(self, trainer: Trainer) -> Measurement:
         """Of a run that ended ok."""
 
+    def preflight(self, data_dir: str | Path | None = None) -> None:  # noqa: B027 (most tasks need nothing but their data)
+        """Raise `DataMissing` where a file is not there that the measurement will need, beside the data set itself."""
+
 
 @tasks.register("density")
 class DensityTask(Task):

