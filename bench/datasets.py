@@ -1,7 +1,8 @@
 """Data sets on the command line: `wine`, `human,labels_per_class=5`, `csv:path/to/iris.csv,label=species`.
 
 A value is read as what the setting's annotation admits, so text needs no quotes and a number none either. Trap: a path is not part
-of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the folder is where the run looks for data.
+of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the folder is where the run looks for data. What is not
+said is filled in, so that no other variant's rows can be taken for these.
 """
 
 from pathlib import Path
@@ -30,7 +31,8 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     missing = [key for key, setting in known.items() if setting.required and key not in settings]
     if missing:
         raise SettingError(f"The data set '{name}' needs {', '.join(missing)}: {_usage(name, missing)}.")
-    part = {"name": name} | {key: _value(name, known[key], value) for key, value in settings.items()}
+    written = {key: _value(name, known[key], value) for key, value in settings.items()}
+    part = {"name": name} | {key: setting.default for key, setting in known.items() if not setting.required} | written
     return part, _folder(path) if colon else None
 
 

@@ -56,13 +56,20 @@ class Size:
 
 
 PAPER = (
-    Pictures("CIFAR10", {"name": "cifar10"}, 781, "CIFAR10", unseen=UNSEEN),
-    Pictures("CIFAR100", {"name": "cifar100"}, 781, "CIFAR100", unseen={}),
-    Pictures("SVHN", {"name": "svhn"}, 1_144, "SVHN", unseen={}),
+    Pictures("CIFAR10", {"name": "cifar10", "labels_per_class": None, "batches": (1, 2, 3, 4, 5)}, 781, "CIFAR10", unseen=UNSEEN),
+    Pictures("CIFAR100", {"name": "cifar100", "labels_per_class": None}, 781, "CIFAR100", unseen={}),
+    Pictures("SVHN", {"name": "svhn", "labels_per_class": None}, 1_144, "SVHN", unseen={}),
 )
-DIGITS = Pictures("digits, 32 × 32 × 3", {"name": "digits32"}, 250, features="digits", unseen=EMBEDDED_UNSEEN)
+"""Every setting of a data set is said, or rows of another variant would be taken for these."""
+DIGITS = Pictures(
+    "digits, 32 × 32 × 3",
+    {"name": "digits32", "labels_per_class": None, "side": 32},
+    250,
+    features="digits",
+    unseen=EMBEDDED_UNSEEN,
+)
 SETS: Mapping[Profile, tuple[Pictures, ...]] = {
-    "smoke": (replace(DIGITS, name="digits, 16 × 16 × 3", dataset={"name": "digits32", "side": 16}),),
+    "smoke": (replace(DIGITS, name="digits, 16 × 16 × 3", dataset={**DIGITS.dataset, "side": 16}),),
     "laptop": (DIGITS,),
     "paper": PAPER,
 }
@@ -134,16 +141,22 @@ def line(label: str) -> Line:
 
 def own_pictures(dataset: Part, profile: Profile) -> Pictures:
     """Other images in place of the profile's own. The paper's sets keep its values, CIFAR10 what it is told from."""
-    known = next((pictures for pictures in PAPER if pictures.dataset["name"] == dataset["name"]), None)
+    known = next((pictures for pictures in (*PAPER, DIGITS) if pictures.dataset["name"] == dataset["name"]), None)
     if profile == "paper":
-        if known is None or known.dataset != dataset:
+        if known not in PAPER or known.dataset != dataset:
             raise SettingError("At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others.")
         return known
-    options = ", ".join(f"{key}={value}" for key, value in dataset.items() if key != "name")
-    name = f"{known.name if known else dataset['name']}{options and f' ({options})'}"
+    usual = known.dataset if known else {}
+    options = ", ".join(f"{key}={_spelled(value)}" for key, value in dataset.items() if key != "name" and value != usual.get(key))
+    name = f"{known.reference if known and known.reference else dataset['name']}{options and f' ({options})'}"
     unseen = {**UNSEEN, "photos": "photos", "uniform": "uniform noise"} if dataset["name"] == "cifar10" else EMBEDDED_UNSEEN
     features = "digits" if dataset["name"] == "digits32" else "inception"
     return Pictures(name, dataset, 1, known.reference if known else None, features, unseen)
+
+
+def _spelled(value: Any) -> str:
+    """As on the command line."""
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:

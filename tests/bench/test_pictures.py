@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 
 import pytest
 from engine_helpers import ROOT
@@ -12,16 +11,19 @@ from toys_helpers import judged, record_of, results_of
 
 import bench.paper  # noqa: F401 (registers them)
 from bench.artifact import artifacts
+from bench.datasets import dataset_part
 from bench.modes import LINES as MODE_LINES
 from bench.modes import trial_of as modes_trial
 from bench.picture_tables import NO_PROBABILITIES, NO_SAMPLES, printed
-from bench.pictures import LINES, SETS, UNSEEN, line, trial_of
+from bench.pictures import LINES, SETS, UNSEEN, line, own_pictures, trial_of
 from bench.render.spread import spread
 from bench.stability import VERA
+from bench.table3 import paper_accuracy
 from sweeps.attempt import run_trial
 from sweeps.canonical import canonical_json
+from sweeps.execute import check_data
 from sweeps.sweep import find_sweep
-from vera.errors import IncompatibleModel
+from vera.errors import DataMissing, IncompatibleModel, SettingError
 from vera.evaluation import digit_features
 from vera.models.digit_classifier import DigitClassifier
 from vera.spec import TrialSpec
@@ -190,6 +192,46 @@ def test_a_set_whose_files_are_missing_leaves_the_claim_open(tmp_path):
     assert entry_of(TABLE5.render(results), unseen="CelebA", method="JEM")["f"].reason == "not measured 3 of 3"
 
 
+def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
+    own = TABLE3.on(dataset_part("digits32,side=16")[0])
+    accuracy = {"VERA α=100": 0.9, "VERA α=1": 0.2}
+    made = [record_of(trial, seed, test_accuracy=accuracy.get(trial.label, 0.5) + seed / 1_000)
+            for trial in own.trials("laptop") for seed in (0, 1)]  # fmt: skip
+    results = results_of(tmp_path, made)
+    assert (judged(own, "vera-beats-jem", results).judgement, judged(TABLE3, "vera-beats-jem", results).judgement) == (
+        "supported", "undetermined",
+    )  # fmt: skip
+    sheet = own.render(results)
+    assert (sheet.name, sheet.title) == ("table3-digits32-side-16", f"{TABLE3.title} on digits32 (side=16)")
+    assert artifacts.known["outliers"].on(own.dataset).render(results).name == "outliers-digits32-side-16"
+
+
+def test_cifar10_at_other_sizes_keeps_the_papers_values_and_unseen_sets():
+    pictures = own_pictures(dataset_part("cifar10,batches=1+2")[0], "laptop")
+    assert (pictures.name, pictures.features) == ("CIFAR10 (batches=1+2)", "inception")
+    assert paper_accuracy(pictures, "VERA α=1") == 76.1
+    assert set(pictures.unseen) > set(UNSEEN)
+
+
+def test_the_papers_settings_are_for_its_own_data_sets():
+    assert TABLE3.on(dataset_part("svhn")[0]).sets("paper") == [SETS["paper"][2]]
+    for text in ("digits32", "cifar10,batches=1"):
+        with pytest.raises(SettingError, match="cifar10, cifar100 or svhn"):
+            list(TABLE3.on(dataset_part(text)[0]).trials("paper"))
+
+
+def test_a_run_that_needs_inception_says_so_before_it_trains(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch_fidelity.feature_extractor_inceptionv3", None)
+    monkeypatch.delenv("VERA_INCEPTION", raising=False)
+    trial = replace(trial_of(line("JEM"), SETS["laptop"][0], "laptop"))
+    asked = replace(trial, spec=replace(trial.spec, task={**trial.spec.task, "features": "inception"}))
+    check_data([trial], str(tmp_path))
+    with pytest.raises(DataMissing, match=r"Inception network is not there.*as inception\.pt"):
+        check_data([trial, asked], str(tmp_path))
+    (tmp_path / "inception.pt").write_bytes(b"")
+    check_data([asked], str(tmp_path))
+
+
 @pytest.mark.parametrize("name", SHEETS)
 def test_without_rows_claims_are_undetermined_and_cells_say_not_run(tmp_path, name):
     results = results_of(tmp_path, [], "paper")
@@ -234,15 +276,13 @@ def test_modes_are_judged_beside_those_of_data(tmp_path, modes, judgement):
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """Digit classifiers as they are initialised, and a step size of MALA that is tuned for a moment: both are tested elsewhere."""
-    import vera.images
+    """Digit classifiers as they are initialised; how they are trained is tested elsewhere."""
 
     def untrained(recipe, split, device):
         return DigitClassifier(split.classes, recipe.side), 0.1
 
     monkeypatch.setenv("VERA_CACHE", str(tmp_path / "kept"))
     monkeypatch.setattr(digit_features, "_train", untrained)
-    monkeypatch.setattr(vera.images, "refined_samples", partial(vera.images.refined_samples, tuning_steps=2))
 
 
 def test_a_real_trial_fills_tables_and_figures(quick, tmp_path):

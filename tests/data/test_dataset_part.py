@@ -17,16 +17,23 @@ def file(tmp_path):
     return path
 
 
+CSV = {"labels_per_class": 10, "held_out": 0.1, "standardise": True}
+"""What is filled in."""
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("human", {"name": "human"}),
+        ("human", {"name": "human", "labels_per_class": 10}),
         ("wine,labels_per_class=5", {"name": "wine", "labels_per_class": 5}),
         (" wine , labels_per_class = none ", {"name": "wine", "labels_per_class": None}),
-        ("mnist-table,validation=tenth,side=14", {"name": "mnist-table", "validation": "tenth", "side": 14}),
+        (
+            "mnist-table,validation=tenth,side=14",
+            {"name": "mnist-table", "labels_per_class": 10, "validation": "tenth", "side": 14},
+        ),
         ("gaussian,dim=3", {"name": "gaussian", "dim": 3}),
-        ("cifar10,batches=1+2", {"name": "cifar10", "batches": (1, 2)}),
-        ("csv,file=sub/x.csv,label=y", {"name": "csv", "file": "sub/x.csv", "label": "y"}),
+        ("cifar10,batches=1+2", {"name": "cifar10", "labels_per_class": None, "batches": (1, 2)}),
+        ("csv,file=sub/x.csv,label=y", {"name": "csv", "file": "sub/x.csv", "label": "y", **CSV}),
     ],
 )
 def test_names_and_settings(text, part):
@@ -43,7 +50,7 @@ def test_a_path_is_split_into_the_file_and_the_data_directory(file):
 
 def test_a_file_in_the_working_directory(file, monkeypatch):
     monkeypatch.chdir(file.parent)
-    assert dataset_part("csv:iris.csv,label=species") == ({"name": "csv", "label": "species", "file": "iris.csv"}, ".")
+    assert dataset_part("csv:iris.csv,label=species") == ({"name": "csv", "label": "species", "file": "iris.csv", **CSV}, ".")
 
 
 def test_a_file_in_the_home_directory(file, monkeypatch):
