@@ -71,17 +71,20 @@ class Attempt:
         self._guard(self._build)
 
     @classmethod
-    def lost(cls, trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float]) -> "Attempt":
+    def lost(
+        cls, trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float], seconds: float = 0.0
+    ) -> "Attempt":
         """An attempt of which nothing is left but how it ended and what it reported last."""
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
         attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(metrics), None
         attempt.restarts = RestartLog.read(attempt.checkpoint)
+        attempt._reported = seconds
         return attempt
 
-    def advance(self, seconds: float) -> None:
-        """Train for about this long, or to the end."""
-        self._guard(lambda: self._advance(seconds))
+    def advance(self, seconds: float, until: int | None = None) -> None:
+        """Train for about this long, at most to step `until`, or to the end."""
+        self._guard(lambda: self._advance(seconds, until))
 
     def stop(self, reason: str) -> None:
         """End as stopped_early, with what there is."""
@@ -155,11 +158,13 @@ class Attempt:
                     raise error.__cause__ from error  # the file may be good: this machine could not read it
                 self.checkpoint.unlink(missing_ok=True)
 
-    def _advance(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while self.trainer.result is None and time.monotonic() < until and not self._is_late():
-            began = time.monotonic()
-            self.trainer.run(until=self.trainer.step + self._slice)
+    def _advance(self, seconds: float, until: int | None) -> None:
+        deadline, last = time.monotonic() + seconds, self.trainer.steps if until is None else until
+        while self.trainer.result is None and time.monotonic() < deadline and not self._is_late():
+            began, wanted = time.monotonic(), self.trainer.step + self._slice
+            self.trainer.run(until=min(wanted, last))
+            if wanted > last and self.trainer.result is None:
+                break
             self._slice = _next_slice(self._slice, time.monotonic() - began)
         self._look()
 
@@ -204,7 +209,9 @@ class Attempt:
     @property
     def seconds(self) -> float:
         """Of training and measuring, over all resumptions and restarts."""
-        return self.restarts.seconds + self._measuring + (0.0 if self.trainer is None else self.trainer.seconds)
+        return self.restarts.seconds + self._measuring + (self._reported if self.trainer is None else self.trainer.seconds)
+
+    _reported = 0.0
 
     def _is_late(self) -> bool:
         return self.conditions.time_limit is not None and self.seconds > self.conditions.time_limit

@@ -79,12 +79,18 @@ def execute(
     engine.exports.check()
     check_data(trials, engine.conditions.data_dir)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
-    jobs = [_job(trial, before.get(trial.id, 0) + 1) for trial in trials]
-    with connected(engine.address) as available, _quiet_folder() as folder:
-        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-        callback = _fit(jobs, engine, listener, store, folder)
+    jobs = [job_for(trial, before.get(trial.id, 0) + 1) for trial in trials]
+    asked = Asked(trials[0].sweep or "trials", {"job": _grid(jobs)})
+    callback = fit(asked, engine, listener, store)
+    close(list(zip(trials, jobs, strict=True)), engine, callback, listener, store)
+
+
+def close(
+    issued: Sequence[tuple[Trial, Job]], engine: Engine, callback: "ListenerCallback", listener: Listener, store: Store
+) -> None:
+    """Every trial that was handed to Tune has its row now, those that Tune lost too."""
     written = {row.trial_id: row for row in store.rows()}
-    for trial, job in zip(trials, jobs, strict=True):
+    for trial, job in issued:
         row = written.get(trial.id)
         if row is None or row.attempt < job["attempt"]:
             listener.ended(_write_loss(trial, job, engine, callback, store))
@@ -103,27 +109,48 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
         build_task(spec).preflight(data_dir)
 
 
-def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
-    """Let Tune run the jobs; what it told of them."""
+@dataclass(frozen=True)
+class Asked:
+    """What Tune is to run: jobs that are known beforehand, as a space, or a searcher that makes them, and a scheduler."""
+
+    experiment: str
+    space: Mapping[str, Any] = field(default_factory=dict)
+    searcher: Any = None
+    scheduler: Any = None
+
+
+def fit(asked: Asked, engine: Engine, listener: Listener, store: Store) -> "ListenerCallback":
+    """Let Tune run what is asked; what it told of it."""
+    with connected(engine.address) as available, _quiet_folder() as folder:
+        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
+        return _fit(asked, engine, listener, store, folder)
+
+
+def _grid(jobs: list[Job]) -> Any:
+    from ray import tune
+
+    return tune.grid_search(jobs)
+
+
+def _fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
     from ray import tune
 
     from sweeps.callback import InterruptStopper, ListenerCallback
     from sweeps.trainable import TrialTrainable
 
     wanted = {"cpu": engine.conditions.cpus} | ({"gpu": engine.conditions.gpus} if engine.conditions.gpus else {})
-    experiment = jobs[0]["sweep"] or "trials"
     callback = ListenerCallback(listener, store)
     with deferred_interrupt() as interrupt:
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=_site(engine)), wanted),
-            param_space={"job": tune.grid_search(jobs)},
-            tune_config=_tune_config(engine),
+            param_space=dict(asked.space),
+            tune_config=_tune_config(engine, asked),
             run_config=tune.RunConfig(
-                name=f"{experiment}-{datetime.now(UTC):%Y%m%d-%H%M%S}",
+                name=f"{asked.experiment}-{datetime.now(UTC):%Y%m%d-%H%M%S}",
                 storage_path=engine.exports.folder(folder),
                 verbose=1 if engine.verbose else 0,
                 stop=InterruptStopper(interrupt, callback),
-                callbacks=[callback, *engine.exports.callbacks(experiment)],
+                callbacks=[callback, *engine.exports.callbacks(asked.experiment)],
                 failure_config=tune.FailureConfig(max_failures=MAX_FAILURES),
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
             ),
@@ -135,15 +162,18 @@ def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, fold
     return callback
 
 
-def _tune_config(engine: Engine) -> Any:
+def _tune_config(engine: Engine, asked: Asked) -> Any:
     from ray import tune
 
-    names: dict[str, Any] = {"trial_name_creator": _name, "trial_dirname_creator": _name}
-    return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **names)
+    settings: dict[str, Any] = {"trial_name_creator": _name, "trial_dirname_creator": _name}
+    if asked.searcher is not None:
+        settings |= {"search_alg": asked.searcher, "scheduler": asked.scheduler, "num_samples": -1}
+    return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **settings)
 
 
-def _job(trial: Trial, attempt: int) -> Job:
-    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt)
+def job_for(trial: Trial, attempt: int, milestones: Sequence[int] = ()) -> Job:
+    """`milestones` are steps at which a worker pauses to report."""
+    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt, milestones=list(milestones))
 
 
 def _site(engine: Engine) -> dict[str, Any]:

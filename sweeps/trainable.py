@@ -27,7 +27,7 @@ SLICE_SECONDS = 2.0
 
 
 class TrialTrainable(tune.Trainable):
-    """Config: {"job": {"id", "facts", "sweep", "label", "attempt"}}, plain data that exports may show.
+    """Config: {"job": {"id", "facts", "sweep", "label", "attempt", "milestones"}}, plain data that exports may show.
 
     `site` is where all trials of a run find things: {"conditions", "store", "plugins"}.
     """
@@ -47,7 +47,7 @@ class TrialTrainable(tune.Trainable):
     def step(self) -> dict[str, Any]:
         if self.stored is not None:
             return self._report(done=True) | {"outcome": self.stored.outcome, "reason": self.stored.reason}
-        self.attempt.advance(SLICE_SECONDS)
+        self.attempt.advance(SLICE_SECONDS, self._milestone())
         if self.attempt.unsaved is not None:
             return self._report(done=True) | {"store_error": self.attempt.unsaved}
         if self.attempt.ending is None:
@@ -84,6 +84,10 @@ class TrialTrainable(tune.Trainable):
         self.attempt: Any = None  # before the next is built: two may not fit into memory
         self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | {"attempt": self.job["attempt"]})))
 
+    def _milestone(self) -> int | None:
+        """The next step at which a scheduler looks at the trial."""
+        return min((step for step in self.job.get("milestones", ()) if step > self.attempt.step), default=None)
+
     def _stored_row(self) -> Row | None:
         return stored_row(self._store(), self.job["id"], self.job["attempt"])
 
@@ -95,7 +99,7 @@ class TrialTrainable(tune.Trainable):
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
-        return about | {"metrics": self.attempt.metrics()}
+        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds}
 
 
 @cache

@@ -1,0 +1,119 @@
+"""A search, declared: which trial is varied, in which space, what is sought, and with which seeds.
+
+It is a sweep too: every proposal is a trial of the sweep `search-NAME`, with an id like any other, and its row goes into the same
+store. That store is the search's whole memory. Seeds are an axis: a configuration is a point together with all its seeds.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sweeps.canonical import canonical_json
+from sweeps.row import Row
+from sweeps.search.objective import Aggregate, Objective, aggregated
+from sweeps.search.samplers import Result
+from sweeps.search.space import Point, Space
+from sweeps.trial import Profile, Trial, with_seed
+
+PREFIX = "search-"
+
+
+@dataclass(frozen=True)
+class Search:
+    """One method on one task. `base` is the trial whose settings are varied; its own seed does not matter."""
+
+    name: str
+    about: str
+    base: Callable[[Profile], Trial]
+    space: Space
+    objectives: tuple[Objective, ...]
+    seeds: tuple[int, ...]
+    aggregate: Aggregate = "mean"
+
+    @property
+    def sweep(self) -> str:
+        return f"{PREFIX}{self.name}"
+
+    def configuration(self, point: Point, profile: Profile) -> "Configuration":
+        base = self.base(profile)
+        trial = replace(base, spec=self.space.apply(base.spec, point), sweep=self.sweep)
+        return Configuration(self, point, tuple(with_seed(trial, seed) for seed in self.seeds))
+
+    def found(self, rows: Iterable[Row], profile: Profile) -> "list[Configuration]":
+        """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it, oldest first."""
+        configurations: dict[str, Configuration] = {}
+        wanted = self._fixed(self.base(profile).facts)
+        for row in sorted(rows, key=lambda row: row.finished_at):
+            if row.seed not in self.seeds or row.profile != profile:
+                continue
+            facts = json.loads(row.spec)
+            point = self.space.read(facts) if self._fixed(facts) == wanted else None
+            if point is not None:
+                key = canonical_json(point)
+                configurations.setdefault(key, self.configuration(point, profile)).rows[row.seed] = row
+        return list(configurations.values())
+
+    def _fixed(self, facts: Mapping[str, Any]) -> str:
+        """What all its trials have in common: everything but the seed and the axes."""
+        rest: dict[str, Any] = json.loads(canonical_json({**facts, "seed": 0}))
+        for axis in self.space.axes:
+            for place in axis.places:
+                *path, last = place.split(".")
+                owner: Any = rest
+                for key in path:
+                    owner = owner.get(key, {})
+                owner.pop(last, None)
+        return canonical_json(rest)
+
+
+class Configuration:
+    """A point with all its seeds, and the rows of those that have ended."""
+
+    def __init__(self, search: Search, point: Point, trials: Sequence[Trial]) -> None:
+        self.search, self.point, self.trials = search, point, tuple(trials)
+        self.rows: dict[int, Row] = {}
+
+    @property
+    def key(self) -> str:
+        return canonical_json(self.point)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a seed was stopped early; then the others need not be run."""
+        return any(row.outcome == "stopped_early" for row in self.rows.values())
+
+    @property
+    def over(self) -> bool:
+        return self.stopped or len(self.rows) == len(self.trials)
+
+    @property
+    def steps(self) -> int:
+        """Training steps that it took."""
+        return sum(row.outcome_step for row in self.rows.values())
+
+    def result(self) -> Result | None:
+        """Its scores over the seeds; None while seeds are missing, and of one that failed for the machine's sake."""
+        if not self.over:
+            return None
+        scores = [self._scores(row) for row in self.rows.values()]
+        if any(score is None for of_seed in scores for score in of_seed):
+            return None
+        columns = zip(*scores, strict=True)
+        together = tuple(aggregated([s for s in column if s is not None], self.search.aggregate) for column in columns)
+        stops = [row.outcome_step for row in self.rows.values() if row.outcome == "stopped_early"]
+        return Result(together, min(stops) if stops else None)
+
+    def _scores(self, row: Row) -> list[float | None]:
+        return [objective.of_row(row) for objective in self.search.objectives]
+
+
+def best(configurations: Iterable[Configuration]) -> list[Configuration]:
+    """The best one; with several objectives all that no other is better than in everything. Stopped ones do not count."""
+    scored = [(entry, result.scores) for entry in configurations if (result := entry.result()) and result.stopped_at is None]
+    kept = [entry for entry, scores in scored if not any(_dominates(other, scores) for _, other in scored)]
+    return kept if kept and len(kept[0].search.objectives) > 1 else kept[:1]
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a >= b for a, b in zip(one, other, strict=True)) and any(a > b for a, b in zip(one, other, strict=True))

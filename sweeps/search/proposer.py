@@ -1,0 +1,102 @@
+"""The search itself: which trial comes next, given a sampler, a rule for stopping, and what the store has. Plain Python, no Ray.
+
+A configuration that is proposed becomes one trial a seed. A trial whose row is in the store is not run; its score is told to the
+sampler as if it had been. `configurations` is how many the search is allowed in all, those of earlier runs included: the same
+command after an interruption does the rest, and a larger number extends it. Trap: a sampler may propose what it has proposed
+before, in a space of few choices for ever; then the search ends.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from sweeps.row import FAILURES, CurvePoint, Row
+from sweeps.search.declaration import Configuration, Search
+from sweeps.search.rules import Rule
+from sweeps.search.samplers import Sampler, sampler_for
+from sweeps.search.space import Point
+from sweeps.trial import Profile, Trial
+
+REPETITIONS = 50
+"""Proposals in a row that are no news, after which there is nothing left to propose."""
+
+
+class Proposer:
+    """Hands out trials one by one and takes their rows."""
+
+    def __init__(
+        self, search: Search, profile: Profile, *, sampler: str, rule: Rule, configurations: int, rows: Iterable[Row], seed: int = 0
+    ) -> None:
+        self.search, self.profile, self.rule, self.configurations = search, profile, rule, configurations
+        usable = [row for row in rows if row.outcome not in FAILURES]
+        self.known = {entry.key: entry for entry in search.found(usable, profile)}
+        told = [(entry.point, entry.result()) for entry in self.known.values() if entry.over]
+        self.sampler: Sampler = sampler_for(sampler, search.space, len(search.objectives), seed, told)
+        self.begun = {entry.key for entry in self.known.values() if self._is_own(entry)}
+        self.waiting: deque[Trial] = deque()
+        self.owners: dict[str, Configuration] = {}
+        """The configurations of trials that were handed out, by trial id."""
+        self._resume()
+
+    def remember(self, row: Row, curves: Iterable[CurvePoint]) -> None:
+        """Tell the rule what a stored trial of this search had at its milestones."""
+        objective = self.search.objectives[0]
+        for point in curves:
+            score = objective.of_metrics({point.metric: point.value}) if point.kind == "evaluation" else None
+            if score is not None:
+                self.rule.note(row.trial_id, point.step, score)
+        if row.outcome == "diverged":
+            self.rule.note_end(row.trial_id, row.outcome_step, objective.score(objective.worst))
+
+    def next(self) -> Trial | None:
+        """The next trial to run; None when there is none."""
+        repeated = 0
+        while not self.waiting and repeated < REPETITIONS:
+            point = self.sampler.propose() if self.may_propose() else None
+            if point is None:
+                return None
+            repeated = 0 if self._open(point) else repeated + 1
+        return self.waiting.popleft() if self.waiting else None
+
+    def ended(self, row: Row) -> None:
+        """A trial that was handed out has its row."""
+        entry = self.owners[row.trial_id]
+        told = entry.over
+        entry.rows[row.seed] = row
+        self.remember(row, ())
+        if row.outcome == "stopped_early":
+            self.waiting = deque(trial for trial in self.waiting if self.owners[trial.id] is not entry)
+        if entry.over and not told:
+            self.sampler.learn(entry.point, entry.result())
+
+    def may_propose(self) -> bool:
+        return len(self.begun) < self.configurations
+
+    def _open(self, point: Point) -> bool:
+        """Whether it was news."""
+        entry = self.search.configuration(self.search.space.settled(point), self.profile)
+        if entry.key in self.begun:
+            known = self.known.get(entry.key)
+            self.sampler.learn(entry.point, known.result() if known and known.over else None)
+            return False
+        self.begun.add(entry.key)
+        entry = self.known.setdefault(entry.key, entry)
+        if entry.over:
+            self.sampler.learn(entry.point, entry.result())
+        else:
+            self._queue(entry)
+        return True
+
+    def _resume(self) -> None:
+        """Configurations that an earlier run had begun come first."""
+        for entry in self.known.values():
+            if entry.key in self.begun and not entry.over:
+                self._queue(entry)
+
+    def _queue(self, entry: Configuration) -> None:
+        for trial in entry.trials:
+            if trial.spec.seed not in entry.rows:
+                self.owners[trial.id] = entry
+                self.waiting.append(trial)
+
+    def _is_own(self, entry: Configuration) -> bool:
+        return any(row.sweep == self.search.sweep for row in entry.rows.values())

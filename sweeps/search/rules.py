@@ -1,0 +1,109 @@
+"""When a trial of a search is not worth going on with: rules over scores at fixed steps, plain Python without Ray.
+
+A rule is asked at its milestones alone, at exactly those steps, so that trials are compared at equal training. What the store holds
+of earlier trials is told to it first: a search that is resumed stops trials as it would have.
+
+`Halving` is asynchronous successive halving (ASHA): at every milestone a trial goes on if it is among the best 1/η of all that came
+so far; the first to arrive goes on. `Median` stops a trial whose score lies below the median of the others at that step, once there
+are enough of them. Trap: a score is always finite here; a trial that diverged counts as the worst and fills its place at every
+milestone that it did not reach.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from statistics import median
+
+from vera.errors import SettingError
+
+
+class Rule(ABC):
+    """Scores by milestone and trial."""
+
+    def __init__(self, milestones: Sequence[int]) -> None:
+        self.milestones = tuple(milestones)
+        self.scores: dict[int, dict[str, float]] = {step: {} for step in self.milestones}
+
+    def note(self, trial_id: str, step: int, score: float) -> None:
+        """What a trial had at a milestone; other steps are not looked at."""
+        if not math.isfinite(score):
+            raise ValueError(f"a rule is told finite scores only, got {score}")
+        if step in self.scores:
+            self.scores[step][trial_id] = score
+
+    def note_end(self, trial_id: str, step: int, score: float) -> None:
+        """Of a trial that ended at this step and will reach no further milestone: it has this score at all of them."""
+        for milestone in self.milestones:
+            if milestone > step:
+                self.scores[milestone][trial_id] = score
+
+    @abstractmethod
+    def stops(self, trial_id: str, step: int) -> bool:
+        """Whether a trial whose score at this step was noted is to be stopped there."""
+
+
+class Never(Rule):
+    """Every trial runs to its end."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def stops(self, trial_id: str, step: int) -> bool:
+        return False
+
+
+class Halving(Rule):
+    """Asynchronous successive halving with factor η."""
+
+    def __init__(self, milestones: Sequence[int], factor: int) -> None:
+        super().__init__(milestones)
+        self.factor = factor
+
+    def stops(self, trial_id: str, step: int) -> bool:
+        known = self.scores.get(step, {})
+        if trial_id not in known:
+            return False
+        places = max(1, len(known) // self.factor)
+        better = sum(score > known[trial_id] for score in known.values())
+        return better >= places
+
+
+class Median(Rule):
+    """Below the median of at least `needed` others."""
+
+    def __init__(self, milestones: Sequence[int], needed: int = 4) -> None:
+        super().__init__(milestones)
+        self.needed = needed
+
+    def stops(self, trial_id: str, step: int) -> bool:
+        known = self.scores.get(step, {})
+        others = [score for other, score in known.items() if other != trial_id]
+        return trial_id in known and len(others) >= self.needed and known[trial_id] < median(others)
+
+
+def milestones(steps: int, every: int, factor: int = 3, first: int | None = None) -> tuple[int, ...]:
+    """Steps of evaluation, each about `factor` times the last, from `first` on and below `steps`."""
+    if factor < 2:
+        raise SettingError(f"Milestones need a factor of at least 2, got {factor}.")
+    found: list[int] = []
+    step = float(first or every)
+    while step < steps:
+        rounded = max(every, round(step / every) * every)
+        if rounded < steps and rounded not in found:
+            found.append(rounded)
+        step *= factor
+    return tuple(found)
+
+
+SCHEDULERS = ("none", "asha", "median")
+
+
+def rule_for(scheduler: str, steps: int, every: int, factor: int = 3) -> Rule:
+    """The rule of this name for trials of so many steps that are evaluated every so many."""
+    if scheduler == "none":
+        return Never()
+    if scheduler == "asha":
+        return Halving(milestones(steps, every, factor), factor)
+    if scheduler == "median":
+        return Median(range(every, steps, every))
+    raise SettingError(f"There is no scheduler '{scheduler}': {', '.join(SCHEDULERS)}.")

@@ -1,0 +1,76 @@
+"""Where the next point comes from. A sampler proposes points and is told what became of them.
+
+`grid` takes every combination of the declared values; `random` draws from a seed, always the same sequence, so that a search that
+is resumed proposes the same points again and finds them in the store. The others learn (see learners.py).
+"""
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sweeps.search.space import Point, Space
+from vera.errors import SettingError
+from vera.settings import nearest
+
+SAMPLERS = ("grid", "random", "tpe", "nsga2")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at which step."""
+
+    scores: tuple[float, ...]
+    stopped_at: int | None = None
+
+
+class Sampler(ABC):
+    """Proposes points of a space."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    @abstractmethod
+    def propose(self) -> Point | None:
+        """The next point; None when there is none left."""
+
+    def learn(self, point: Point, result: Result | None) -> None:  # noqa: B027 (grid and random have no use for it)
+        """What became of a point, one of its own or one that the store has; None if it failed and says nothing."""
+
+
+class Grid(Sampler):
+    """Every combination, in order."""
+
+    def __init__(self, space: Space) -> None:
+        super().__init__(space)
+        self.points = space.grid()
+
+    def propose(self) -> Point | None:
+        return next(self.points, None)
+
+
+class Random(Sampler):
+    """Independent draws."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        super().__init__(space)
+        self.rng = random.Random(seed)
+
+    def propose(self) -> Point:
+        return self.space.draw(self.rng)
+
+
+def sampler_for(name: str, space: Space, objectives: int, seed: int, known: Sequence[tuple[Point, Result | None]]) -> Sampler:
+    """The sampler of this name, which has been told what is known."""
+    if name not in SAMPLERS:
+        raise SettingError(f"There is no sampler '{name}'.{nearest(name, list(SAMPLERS))}")
+    if name == "grid":
+        return Grid(space)
+    if name == "random":
+        return Random(space, seed)
+    from sweeps.search.learners import Learner
+
+    sampler = Learner(name, space, objectives, seed + len(known))
+    for point, result in known:
+        sampler.learn(point, result)
+    return sampler
