@@ -81,18 +81,16 @@ class Median(Rule):
         return trial_id in known and len(others) >= self.needed and known[trial_id] < median(others)
 
 
-def milestones(steps: int, every: int, factor: int = 3, first: int | None = None) -> tuple[int, ...]:
-    """Steps of evaluation, each about `factor` times the last, from `first` on and below `steps`."""
+def milestones(steps: int, every: int, factor: int = 3) -> tuple[int, ...]:
+    """A factor-th of all steps, a factor-th of that, and so on, each rounded to a step at which trials are evaluated."""
     if factor < 2:
         raise SettingError(f"Milestones need a factor of at least 2, got {factor}.")
-    found: list[int] = []
-    step = float(first or every)
-    while step < steps:
-        rounded = max(every, round(step / every) * every)
-        if rounded < steps and rounded not in found:
-            found.append(rounded)
-        step *= factor
-    return tuple(found)
+    found: set[int] = set()
+    step = steps / factor
+    while step >= every / 2:
+        found.add(max(every, round(step / every) * every))
+        step /= factor
+    return tuple(sorted(milestone for milestone in found if milestone < steps))
 
 
 SCHEDULERS = ("none", "asha", "median")

@@ -1,8 +1,9 @@
 """The space of a search: which settings of a trial are looked for, and where.
 
-An axis is named by its place in the specification: `method.lr`, `networks.generator.latent_dim`, `batch_size`. One axis may set several places at once, where two learning rates are to move together. A point of the space is plain
-data, one value an axis, and it can be read back off a stored trial: that is how a search knows what was tried before. Trap: a value
-is rounded to six digits before it is used, so that the point which a trial was made of and the one read off its row are the same.
+An axis is named by its place in the specification: `method.lr`, `networks.generator.latent_dim`, `batch_size`. One axis may set
+several places at once, where two rates are to move together. A point of the space is plain data, one value an axis, and can
+be read back off a stored trial: that is how a search knows what was tried before. Trap: a value is rounded to six digits before it
+is used, so that the point which a trial was made of and the one read off its row are the same.
 """
 
 import itertools

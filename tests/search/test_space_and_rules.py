@@ -1,0 +1,184 @@
+"""Spaces, objectives, samplers and stopping rules: plain data and plain rules, each alone."""
+
+import json
+import math
+import random
+
+import pytest
+from engine_helpers import make_row
+
+from sweeps.search.objective import Objective, aggregated
+from sweeps.search.rules import Halving, Median, Never, milestones, rule_for
+from sweeps.search.samplers import Result, sampler_for
+from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
+from vera.errors import SettingError
+from vera.spec import TrialSpec
+
+SPEC = TrialSpec(
+    {"name": "moons"},
+    {"energy": {"name": "mlp"}, "generator": {"name": "mlp-generator", "latent_dim": 2}},
+    {"name": "vera", "lr": 1e-3},
+    100,
+)
+SPACE = Space((
+    log_uniform("method.lr", "method.generator_lr", low=1e-4, high=1e-2, grid=(1e-4, 1e-3)),
+    whole("networks.generator.latent_dim", low=1, high=8, grid=(2, 4)),
+    choice("method.penalty", values=("half", "full")),
+))  # fmt: skip
+
+
+def test_a_point_goes_into_a_spec_and_comes_back_off_it():
+    rng = random.Random(0)
+    for _ in range(200):
+        point = SPACE.draw(rng)
+        spec = SPACE.apply(SPEC, point)
+        assert spec.method["lr"] == spec.method["generator_lr"] == point["method.lr"]
+        assert SPACE.read(json.loads(json.dumps(spec.to_dict()))) == point
+    assert SPEC.method == {"name": "vera", "lr": 1e-3}
+
+
+@pytest.mark.parametrize("changes", [{"lr": 0.5}, {"lr": 2e-3}, {"penalty": "none"}, {"penalty": True}])
+def test_a_spec_outside_the_space_has_no_point(changes):
+    inside = SPACE.apply(SPEC, {"method.lr": 1e-3, "networks.generator.latent_dim": 2, "method.penalty": "half"})
+    assert SPACE.read(inside.to_dict()) is not None
+    assert SPACE.read({**inside.to_dict(), "method": {**inside.method, **changes}}) is None
+
+
+def test_draws_are_even_on_the_axis_s_own_scale():
+    axis, rng = log_uniform("method.lr", low=1e-4, high=1e-2), random.Random(1)
+    draws = [axis.draw(rng) for _ in range(2_000)]
+    assert sum(value < 1e-3 for value in draws) / 2_000 == pytest.approx(0.5, abs=0.04)
+    assert sorted({whole("batch_size", low=1, high=3).draw(rng) for _ in range(100)}) == [1, 2, 3]
+    assert [axis.position(value) for value in (1e-4, 1e-3, 1e-2)] == pytest.approx([0, 0.5, 1])
+
+
+def test_the_grid_has_every_combination_the_last_axis_fastest():
+    points = list(SPACE.grid())
+    assert len(points) == 8
+    assert [point["method.penalty"] for point in points[:4]] == ["half", "full"] * 2
+    with pytest.raises(SettingError, match="declares no grid; take --sampler"):
+        list(Space((uniform("method.lr", low=0, high=1),)).grid())
+
+
+@pytest.mark.parametrize(("build", "message"), [
+    (lambda: log_uniform("method.lr", low=0, high=1), "low > 0 on a log scale"),
+    (lambda: Axis(("method.lr",)), "either choices or both"),
+    (lambda: Axis(()), "needs a place"),
+    (lambda: uniform("method.lr", low=0, high=1, grid=(2.0,)), "in its grid but not in its range"),
+    (lambda: Space((uniform("steps", low=1, high=2),)).apply(SPEC, {"steps": 1}), "knows no place 'steps'"),
+    (lambda: Space((uniform("networks.critic.width", low=1, high=2),)).apply(SPEC, {"networks.critic.width": 1}), "no place"),
+])  # fmt: skip
+def test_what_makes_no_sense_is_refused(build, message):
+    with pytest.raises(SettingError, match=message):
+        build()
+
+
+LARGE, SMALL = Objective("test_log_likelihood", worst=-100.0), Objective("seconds", worst=60.0, direction="small")
+
+
+def test_a_diverged_trial_counts_as_the_worst_and_a_failed_one_not_at_all():
+    metrics = '{"test_log_likelihood": -3.0}'
+    assert LARGE.of_row(make_row(outcome="ok", metrics=metrics)) == -3.0
+    assert LARGE.of_row(make_row(outcome="diverged", metrics=metrics)) == -100.0
+    assert LARGE.of_row(make_row(outcome="error", metrics=metrics)) is None
+    assert LARGE.of_row(make_row(outcome="ok", metrics='{"test_log_likelihood": -1e9}')) == -100.0
+    assert LARGE.of_row(make_row(outcome="ok", metrics="{}")) is None
+    assert SMALL.of_row(make_row(outcome="ok", seconds=5.0)) == -5.0
+    assert SMALL.printed(-5.0) == "seconds 5"
+
+
+def test_seeds_are_put_together_as_declared():
+    assert [aggregated([1.0, 2.0, 6.0], by) for by in ("mean", "median", "worst")] == [3.0, 2.0, 1.0]
+    with pytest.raises(SettingError, match="not by 'best'"):
+        aggregated([1.0], "best")
+
+
+def test_milestones_are_evaluated_steps():
+    assert milestones(2_700, 100, 3) == (100, 300, 900)
+    assert milestones(3_000, 300, 3) == (300, 900)
+    assert milestones(100, 100) == ()
+    assert all(step % 70 == 0 for step in milestones(5_000, 70, 2))
+
+
+def test_halving_keeps_a_third_of_those_that_came():
+    rule = Halving((10,), 3)
+    stopped = []
+    for number, score in enumerate([5.0, 1.0, 2.0, 9.0, 3.0, 8.0, 0.0, 7.0, 6.0]):
+        rule.note(str(number), 10, score)
+        stopped.append(rule.stops(str(number), 10))
+    assert stopped == [False, True, True, False, True, False, True, True, True]
+
+
+def test_a_diverged_trial_fills_its_place_at_later_milestones():
+    rule = Halving((10, 30), 2)
+    rule.note("bad", 10, 1.0)
+    rule.note_end("bad", 17, -100.0)
+    assert rule.scores == {10: {"bad": 1.0}, 30: {"bad": -100.0}}
+    rule.note("good", 30, -5.0)
+    assert not rule.stops("good", 30)
+    with pytest.raises(ValueError, match="finite"):
+        rule.note("worse", 10, math.nan)
+
+
+def test_the_median_needs_others_first():
+    rule = Median((10,), needed=3)
+    for number, score in enumerate([1.0, 2.0, 3.0]):
+        rule.note(str(number), 10, score)
+        assert not rule.stops(str(number), 10)
+    rule.note("below", 10, 1.5)
+    rule.note("above", 10, 2.5)
+    assert (rule.stops("below", 10), rule.stops("above", 10)) == (True, False)
+
+
+def test_rules_by_name():
+    assert isinstance(rule_for("none", 100, 10), Never)
+    assert rule_for("asha", 100, 10).milestones == (10, 30)
+    assert rule_for("median", 40, 10).milestones == (10, 20, 30)
+    assert not rule_for("asha", 100, 10).stops("unknown", 10)
+    with pytest.raises(SettingError, match="no scheduler 'hyperband'"):
+        rule_for("hyperband", 100, 10)
+
+
+def bowl(point):
+    """Best at lr = 1e-3 and four latent dimensions."""
+    return -abs(math.log10(point["method.lr"]) + 3) - abs(point["networks.generator.latent_dim"] - 4) / 4
+
+
+@pytest.mark.parametrize("name", ["grid", "random", "tpe"])
+def test_samplers_stay_in_the_space_and_random_ones_repeat_themselves(name):
+    one, other = (sampler_for(name, SPACE, 1, 7, []) for _ in range(2))
+    for _ in range(8):
+        point = one.propose()
+        assert point == other.propose()
+        assert SPACE.read(SPACE.apply(SPEC, point).to_dict()) == SPACE.settled(point)
+        for sampler in (one, other):
+            sampler.learn(point, Result((bowl(point),)))
+    if name == "grid":
+        assert one.propose() is None
+
+
+def test_tpe_learns_where_it_is_good_from_what_it_is_told():
+    rng, known = random.Random(3), []
+    for _ in range(60):
+        point = SPACE.draw(rng)
+        known.append((point, Result((bowl(point),), 10 if bowl(point) < -1 else None)))
+    sampler = sampler_for("tpe", SPACE, 1, 0, known)
+    proposals = [sampler.propose() for _ in range(12)]
+    drawn = [SPACE.draw(rng) for _ in range(200)]
+    assert sum(map(bowl, proposals)) / 12 > sum(map(bowl, drawn)) / 200 + 0.2
+    sampler.learn(proposals[0], None)
+    sampler.learn(proposals[1], Result((0.0,), 10))
+    states = [trial.state.name for trial in sampler.study.trials]
+    assert (states.count("FAIL"), states.count("RUNNING")) == (1, 10)
+
+
+def test_several_objectives_have_samplers_of_their_own():
+    for name in ("tpe", "nsga2"):
+        sampler = sampler_for(name, SPACE, 2, 0, [(SPACE.draw(random.Random(0)), Result((1.0, -2.0)))])
+        point = sampler.propose()
+        sampler.learn(point, Result((0.0, 0.0)))
+        assert len(sampler.study.best_trials) >= 1
+    with pytest.raises(SettingError, match="for several objectives"):
+        sampler_for("nsga2", SPACE, 1, 0, [])
+    with pytest.raises(SettingError, match="no sampler 'tpee'"):
+        sampler_for("tpee", SPACE, 1, 0, [])
