@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 import vera
-from bench import engine, rendering, reporting
+from bench import engine, rendering, reporting, searching
 from bench.flags import Verbs
 from vera.errors import VeraError
 
@@ -150,6 +150,7 @@ VERBS: tuple[Callable[[Verbs], None], ...] = (
     engine.add_list,
     engine.add_plan,
     engine.add_run,
+    searching.add_search,
     engine.add_status,
     engine.add_show,
     engine.add_retry,

@@ -14,6 +14,7 @@ from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
 if TYPE_CHECKING:
+    from sweeps.execute import Engine
     from sweeps.plan import Plan
     from sweeps.store import Store
     from sweeps.sweep import Sweep
@@ -180,24 +181,30 @@ def replay(arguments: argparse.Namespace) -> int:
     return 1
 
 
-def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
+def engine_of(arguments: argparse.Namespace) -> "Engine":
+    """Where and with what the trials run, as the flags say."""
     from sweeps.attempt import Conditions
-    from sweeps.execute import Engine, execute
+    from sweeps.execute import Engine
     from sweeps.exports import Exports
-    from sweeps.progress import Progress
 
     conditions = Conditions(
         data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
     folder = Path(arguments.results_dir)
-    engine = Engine(
+    return Engine(
         folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
         tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
     )  # fmt: skip
+
+
+def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
+    from sweeps.execute import execute
+    from sweeps.progress import Progress
+
     progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
     try:
-        execute(plan.missing, engine, progress, plan.attempts)
+        execute(plan.missing, engine_of(arguments), progress, plan.attempts)
     except KeyboardInterrupt:
         raise EngineError(
             "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest."

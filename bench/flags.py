@@ -27,7 +27,7 @@ def selection(parser: argparse.ArgumentParser) -> None:
     )
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
-    parser.add_argument("--seeds", metavar="N", type=_count, help="seeds 0 to N-1 in place of the sweep's own")
+    parser.add_argument("--seeds", metavar="N", type=count, help="seeds 0 to N-1 in place of the sweep's own")
 
 
 def dataset(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def execution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpus-per-trial", type=_not_negative, default=0.0, metavar="N", help="GPUs of a trial, or a fraction of one"
     )
-    parser.add_argument("--max-concurrent", type=_count, metavar="N", help="at most so many trials at once")
+    parser.add_argument("--max-concurrent", type=count, metavar="N", help="at most so many trials at once")
     parser.add_argument("--time-limit", type=_positive, metavar="SECONDS", help="end a trial as a timeout after so long")
     parser.add_argument(
         "--checkpoint-every", type=_not_negative, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
@@ -70,7 +70,7 @@ def _not_negative(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")

@@ -6,7 +6,7 @@ on gets its row here, so that every trial ends as one.
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -80,8 +80,7 @@ def execute(
     check_data(trials, engine.conditions.data_dir)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     jobs = [job_for(trial, before.get(trial.id, 0) + 1) for trial in trials]
-    asked = Asked(trials[0].sweep or "trials", {"job": _grid(jobs)})
-    callback = fit(asked, engine, listener, store)
+    callback = fit(lambda: Asked(trials[0].sweep or "trials", {"job": _grid(jobs)}), engine, listener, store)
     close(list(zip(trials, jobs, strict=True)), engine, callback, listener, store)
 
 
@@ -119,11 +118,11 @@ class Asked:
     scheduler: Any = None
 
 
-def fit(asked: Asked, engine: Engine, listener: Listener, store: Store) -> "ListenerCallback":
-    """Let Tune run what is asked; what it told of it."""
+def fit(ask: Callable[[], Asked], engine: Engine, listener: Listener, store: Store) -> "ListenerCallback":
+    """Let Tune run what is asked; what it told of it. It is asked once Ray is there, which must not be imported before."""
     with connected(engine.address) as available, _quiet_folder() as folder:
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-        return _fit(asked, engine, listener, store, folder)
+        return _fit(ask(), engine, listener, store, folder)
 
 
 def _grid(jobs: list[Job]) -> Any:

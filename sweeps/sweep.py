@@ -1,13 +1,16 @@
 """A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a folder of config files."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from sweeps.trial import Profile, Trial
+from sweeps.trial import Profile, Trial, with_seed
 from vera.errors import SettingError
 from vera.registry import Registry
 from vera.settings import nearest
+from vera.spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
 """From a profile and seeds to trials."""
@@ -47,7 +50,18 @@ def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = N
 
 
 def find_sweep(name: str) -> Sweep:
-    return sweeps.create(name)
+    """A registered one, or `spec:FILE`: the one trial that a JSON file describes, such as the best of a search."""
+    kind, colon, path = name.partition(":")
+    return _of_file(Path(path)) if colon and kind == "spec" else sweeps.create(name)
+
+
+def _of_file(path: Path) -> Sweep:
+    try:
+        content = json.loads(path.read_text())
+        trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error!r}.") from error
+    return Sweep(f"spec-{path.stem}", f"the trial of {path.name}", (0, 1, 2), lambda _, seeds: (with_seed(trial, s) for s in seeds))
 
 
 def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:

@@ -33,6 +33,7 @@ class Proposer:
         self.sampler: Sampler = sampler_for(sampler, search.space, len(search.objectives), seed, told)
         self.begun = {entry.key for entry in self.known.values() if self._is_own(entry)}
         self.waiting: deque[Trial] = deque()
+        self.issued: list[Trial] = []
         self.owners: dict[str, Configuration] = {}
         """The configurations of trials that were handed out, by trial id."""
         self._resume()
@@ -55,7 +56,10 @@ class Proposer:
             if point is None:
                 return None
             repeated = 0 if self._open(point) else repeated + 1
-        return self.waiting.popleft() if self.waiting else None
+        if not self.waiting:
+            return None
+        self.issued.append(self.waiting.popleft())
+        return self.issued[-1]
 
     def ended(self, row: Row) -> None:
         """A trial that was handed out has its row."""

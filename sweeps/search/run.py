@@ -66,8 +66,6 @@ def run_search(
 
 
 def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -> None:
-    from sweeps.search.tuning import ProposerSearcher, RuleScheduler
-
     attempts = {row.trial_id: row.attempt for row in store.rows()}
 
     def job_of(trial: Trial) -> Any:
@@ -76,11 +74,14 @@ def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -
     def stopped(trial: Trial, report: Mapping[str, Any]) -> None:
         store.write(stopped_record(trial, report, engine, attempts.get(trial.id, 0) + 1, proposer))
 
-    searcher = ProposerSearcher(proposer, job_of, lambda trial_id: _row(store, trial_id))
-    asked = Asked(proposer.search.sweep, searcher=searcher, scheduler=RuleScheduler(proposer, stopped))
-    callback = fit(asked, engine, listener, store)
-    issued = list(searcher.issued.values())
-    close([(trial, job_of(trial)) for trial in issued], engine, callback, listener, store)
+    def ask() -> Asked:
+        from sweeps.search.tuning import ProposerSearcher, RuleScheduler
+
+        searcher = ProposerSearcher(proposer, job_of, lambda trial_id: _row(store, trial_id))
+        return Asked(proposer.search.sweep, searcher=searcher, scheduler=RuleScheduler(proposer, stopped))
+
+    callback = fit(ask, engine, listener, store)
+    close([(trial, job_of(trial)) for trial in proposer.issued], engine, callback, listener, store)
 
 
 def stopped_record(trial: Trial, report: Mapping[str, Any], engine: Engine, attempt: int, proposer: Proposer) -> Record:
