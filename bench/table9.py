@@ -56,7 +56,7 @@ def differences(profile: Profile) -> list[str]:
 
 def settings_agree(results: Results) -> Finding:
     if results.profile != "paper":
-        return Finding("undetermined", "the laptop has settings of its own")
+        return Finding("undetermined", f"the {results.profile} profile has settings of its own")
     found = differences("paper")
     return Finding("refuted" if found else "supported", "; ".join(found) or f"all {4 * len(READINGS)} equal")
 
@@ -79,4 +79,5 @@ class Table9(Artifact):
         return Sheet(self.name, self.title, caption, columns, lines, profile, tuple(differences(profile)))
 
     def line(self, profile: Profile, name: str) -> dict[str, Value]:
-        return {"setting": READINGS[name][0], **{table.name: read(table, profile, name) for table in TABLES[profile]}}
+        heading = READINGS[name][0] if profile == "paper" else READINGS[name][0].replace("epochs", "steps")  # counted in steps
+        return {"setting": heading, **{table.name: read(table, profile, name) for table in TABLES[profile]}}

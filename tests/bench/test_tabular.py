@@ -14,6 +14,7 @@ import bench.paper  # noqa: F401 (registers them)
 from bench.artifact import artifacts
 from bench.reference import paper_value
 from bench.reliability import pooled
+from bench.render.spread import spread
 from bench.table6 import RECOMPUTED, RECOMPUTED_HUMAN
 from bench.table8 import FACTS, SEED, facts_trial
 from bench.table9 import READINGS, differences
@@ -156,6 +157,8 @@ def test_table_8_compares_counts(tmp_path):
     assert "HEPMASS: features 16, in the paper 15" in finding.evidence
     sheet = TABLE8.render(results_of(tmp_path / "good", [], "paper"))
     assert [entry["train_examples"].mean for entry in sheet.lines] == [6_300_000, 263_926, 6_617, 60_000]
+    assert [strip.texts for strip in spread(sheet) if strip.header == "features"] == [("15", "174", "523", "784")]
+    assert "data of its own" in judged(TABLE8, "counts", results_of(tmp_path / "laptop", [])).evidence
 
 
 def test_one_pooled_diagram_weighs_seeds_by_their_points():
