@@ -15,7 +15,7 @@ from bench.reference import paper_value
 from bench.render.caption import caption_tail
 from bench.render.spread import exact
 from bench.results import Results
-from bench.tabular import TABLES, Table, made
+from bench.tabular import TABLES, Table, data_notes, made
 from sweeps.trial import Profile, Trial
 
 SEED = 1234
@@ -66,8 +66,9 @@ class Table8(Artifact):
 
     def render(self, results: Results) -> Sheet:
         lines = tuple(self.line(results, table) for table in TABLES[results.profile])
-        caption = f"Counted on the loaded data. {caption_tail(results.rows_of(self.trials(results.profile)))}"
-        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, tuple(results.notes))
+        rows = results.rows_of(self.trials(results.profile))
+        caption, notes = f"Counted on the loaded data. {caption_tail(rows)}", (*data_notes(rows), *results.notes)
+        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
 
     def line(self, results: Results, table: Table) -> dict[str, Value]:
         trial = facts_trial(table, results.profile)

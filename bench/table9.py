@@ -21,12 +21,17 @@ def _setting(label: str, name: str) -> Reading:
     return lambda table, _: exact(line(label).settings(table)[name])
 
 
+def _epochs(table: Table, step: int) -> str:
+    """A step as epochs, to three digits: a part of HEPMASS's one epoch is no whole number of steps."""
+    return exact(float(f"{step / table.epoch:.3g}"))
+
+
 READINGS: dict[str, tuple[str, Reading]] = {
     "learning_rate": ("learning rate", lambda _, spec: exact(spec.method["lr"])),
     "epochs": ("epochs", lambda table, spec: exact(spec.steps / table.epoch)),
     "batch_size": ("batch size", lambda _, spec: str(spec.batch_size)),
-    "decay_rate": ("decay rate", lambda _, spec: exact(spec.method.get("decay", 0.3))),
-    "decay_epochs": ("decay epochs", lambda table, _: "|".join(exact(epoch) for epoch in table.decay_epochs)),
+    "decay_rate": ("decay rate", lambda _, spec: exact(spec.method["decay"])),
+    "decay_epochs": ("decay epochs", lambda table, spec: "|".join(_epochs(table, step) for step in spec.method["decay_at"])),
     "z_dim": ("dim(z)", lambda _, spec: str(spec.networks["generator"]["latent_dim"])),
     "lambda": ("λ", lambda _, spec: exact(spec.method["entropy_weight"])),
     "alpha": ("α", lambda _, spec: exact(spec.method["alpha"])),
