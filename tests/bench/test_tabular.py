@@ -223,7 +223,7 @@ def test_other_data_take_the_place_of_the_tables_own():
     assert shown == dict.fromkeys([entry.label for entry in LINES], 5) | {"Full-label": None}
     with pytest.raises(SettingError, match="the paper has no settings for other data"):
         list(other.trials("paper"))
-    with pytest.raises(SettingError, match="table2 has data of its own; --dataset goes with .*table3.*table6"):
+    with pytest.raises(SettingError, match=r"table2 has data of its own; --dataset goes with .*table3.*table6"):
         artifacts.known["table2"].on({"name": "wine"})
 
 
