@@ -23,7 +23,7 @@ def _setting(label: str, name: str) -> Reading:
 
 def _epochs(table: Table, step: int) -> str:
     """A step as epochs, to three digits: a part of HEPMASS's one epoch is no whole number of steps."""
-    return exact(float(f"{step / table.epoch:.3g}"))
+    return exact(step if table.epoch == 1 else float(f"{step / table.epoch:.3g}"))
 
 
 READINGS: dict[str, tuple[str, Reading]] = {
