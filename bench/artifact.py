@@ -84,7 +84,8 @@ class Artifact(ABC):
 
     def on(self, dataset: Part) -> "Artifact":
         """The same experiment on other data, where it can be had."""
-        takers = [name for name, artifact in artifacts.known.items() if type(artifact).on is not Artifact.on]
+        known = artifacts.known.items()
+        takers = sorted(name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure"))
         raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(takers)}.")
 
     @abstractmethod

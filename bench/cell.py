@@ -28,6 +28,8 @@ class Cell:
     """Why there is no value, where there is none."""
     comparable: bool = True
     """Whether the paper's value was measured in this way; else it is shown and not judged by."""
+    paper_runs: int = 1
+    """Runs that the paper's value is the mean of."""
 
     @property
     def n(self) -> int:
@@ -68,15 +70,16 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Against the paper's value, which is of one run: whether it lies where another run of ours would, with 95 %.
+        """Against the paper's value: whether it lies where the mean of as many other runs of ours would, with 95 %.
 
-        That is the prediction interval, wider than the mean's by √(n + 1). None where there is nothing to compare.
+        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. None where there is nothing to
+        compare.
         """
         if self.difference is None:
             return None
         if self.half_width is None:
             return "undetermined"
-        if abs(self.difference) <= self.half_width * math.sqrt(self.n + 1):
+        if abs(self.difference) <= self.half_width * math.sqrt(1 + self.n / self.paper_runs):
             return "agrees"
         return "above" if self.difference > 0 else "below"
 

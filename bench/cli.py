@@ -14,7 +14,7 @@ from collections.abc import Callable
 import vera
 from bench import engine, rendering, reporting, searching
 from bench.flags import Verbs
-from vera.errors import VeraError
+from vera.errors import SettingError, VeraError
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -42,10 +42,13 @@ def settle_data_dir(arguments: argparse.Namespace) -> None:
     """From here on one directory holds all data files, for the identity of trials depends on what is in it: that of --data-dir,
     else that of the file which --dataset names, else VERA_DATA."""
     folder = getattr(arguments, "data_dir", None)
-    if folder is None and getattr(arguments, "dataset", None):
+    if getattr(arguments, "dataset", None):
         from bench.datasets import dataset_part
 
-        folder = dataset_part(arguments.dataset)[1]
+        own = dataset_part(arguments.dataset)[1]
+        if own is not None and folder is not None and os.path.abspath(own) != os.path.abspath(folder):
+            raise SettingError(f"--dataset names a file in {own}, --data-dir is {folder}: leave --data-dir out.")
+        folder = folder if own is None else own
     if folder is not None:
         arguments.data_dir = os.environ["VERA_DATA"] = os.path.abspath(folder)
 

@@ -244,12 +244,16 @@ def _trials(arguments: argparse.Namespace) -> "list[Trial]":
 def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
     """The sweep of a table on the data of --dataset."""
     from bench.artifact import artifacts
-    from bench.datasets import dataset_part
+    from bench.datasets import check_rows, dataset_part
 
     part, _ = dataset_part(arguments.dataset)
     if arguments.sweep not in artifacts.known:
         raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
-    return artifacts.known[arguments.sweep].on(part).sweep()
+    elsewhere = artifacts.known[arguments.sweep].on(part)
+    if "file" in part:
+        largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
+        check_rows(part, arguments.data_dir, largest)
+    return elsewhere.sweep()
 
 
 def _declare() -> None:

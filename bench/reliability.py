@@ -16,7 +16,7 @@ from bench.artifact import Artifact, Drawing, artifacts
 from bench.render.caption import caption_tail
 from bench.render.plotting import COLOURS, MARKERS, panels
 from bench.results import Results
-from bench.tabular import ABOUT, LINES, TABLES, Table
+from bench.tabular import ABOUT, LINES, TABLES, Table, data_notes
 from sweeps.trial import Profile, Trial
 
 FEWEST = 10
@@ -72,11 +72,11 @@ class ReliabilityDiagram(Artifact):
         profile = results.profile
         blocks = {table.name: self.curves(results, table) for table in TABLES[profile]}
         drawing: Callable[[], Any] = partial(draw, blocks)
+        rows = results.rows_of(self.trials(profile))
         caption = (
-            f"Accuracy of held-out points by their largest class probability, in ten bins; {ABOUT[profile]}. "
-            f"{caption_tail(results.rows_of(self.trials(profile)))}"
+            f"Accuracy of held-out points by their largest class probability, in ten bins; {ABOUT[profile]}. {caption_tail(rows)}"
         )
-        return Drawing(self.name, self.title, caption, drawing, profile, tuple(results.notes))
+        return Drawing(self.name, self.title, caption, drawing, profile, (*data_notes(rows), *results.notes))
 
     def curves(self, results: Results, table: Table) -> list[Curve]:
         return [Curve.read(results, line.trial(table, results.profile)) for line in LINES]

@@ -143,6 +143,25 @@ def test_refiner_tunes_to_acceptance_57_and_raises_f(batch_norm):
     assert energy.training
 
 
+class Bump(torch.nn.Module):
+    """A hill in the plane with nothing round it: chains that leave it are never called back."""
+
+    def forward(self, x):
+        return 6 * torch.exp(-x.square().sum(1) / 2)
+
+
+def test_a_refiner_is_tuned_for_fresh_samples_where_long_chains_get_lost():
+    torch.manual_seed(3)
+    generator = linear_generator(torch.eye(2), sigma=0.1)
+    refiner = LatentRefiner(Bump(), generator, step_size=10.0)
+    acceptance = refiner.tune(n=200, steps=500, length=20)
+    _, again = refiner.refine(refiner.start(400), steps=20)
+    assert (acceptance, float(again)) == (pytest.approx(0.57, abs=0.05), pytest.approx(0.57, abs=0.05))
+    lost, naive = refiner.start(200), StepSize(10.0, target=0.57, rate=0.02)
+    lost, _ = mala(refiner.potential, lost, steps=500, step=naive, adapt=True)
+    assert float(naive.value) > 3 * float(refiner.step.value)
+
+
 def test_refiner_walks_in_the_paper_s_space():
     """The potential is f(g(z) + σε) over (z, ε) jointly, without their priors."""
     torch.manual_seed(10)

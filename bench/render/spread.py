@@ -30,7 +30,7 @@ class Strip:
 def spread(sheet: Sheet) -> list[Strip]:
     """The strips of all columns, from left to right."""
     measured = measured_columns(sheet)
-    shared = len(measured) > 1 and len({_all_counts(sheet, column) for column in measured}) == 1
+    shared = len(measured) > 1 and _counts_agree(sheet, measured)
     strips: list[Strip] = []
     for column in sheet.columns:
         strips.append(_main(sheet, column))
@@ -39,7 +39,7 @@ def spread(sheet: Sheet) -> list[Strip]:
             strips += [] if shared else _counts(sheet, column, suffix)
             strips += _reference(sheet, column, suffix)
         if shared and column == measured[-1]:
-            strips += _counts(sheet, column, "")
+            strips += _counts(sheet, measured[0], "")
     return strips
 
 
@@ -110,9 +110,10 @@ def _if_any(strip: Strip) -> Sequence[Strip]:
     return [strip] if any(strip.texts) else []
 
 
-def _all_counts(sheet: Sheet, column: Column) -> tuple[tuple[int, int, int, int] | None, ...]:
-    cells = cells_of(sheet, column)
-    return tuple(None if cell is None else (cell.n, cell.diverged, cell.failed, cell.total) for cell in cells)
+def _counts_agree(sheet: Sheet, columns: Sequence[Column]) -> bool:
+    """Whether on each line every cell has the counts of the first column's, which is full; then they are printed once."""
+    first, *others = ([cell and (cell.n, cell.diverged, cell.failed, cell.total) for cell in cells_of(sheet, c)] for c in columns)
+    return all(first) and all(entry in (None, own) for column in others for entry, own in zip(column, first, strict=True))
 
 
 def _of(count: int, total: int) -> str:

@@ -93,6 +93,12 @@ def test_the_verdict_asks_whether_the_papers_value_could_be_another_run_of_ours(
     assert Cell(values, ("ok",) * len(values), paper).verdict == verdict
 
 
+def test_a_value_of_several_runs_is_asked_more_of():
+    """The interval of a mean of three others has the half-width t(0.975; 2) √(1/3 + 1/3) = 3.513."""
+    verdicts = [Cell((1.0, 2.0, 3.0), ("ok",) * 3, 2.0 + by, paper_runs=3).verdict for by in (3.51, 3.52)]
+    assert verdicts == ["agrees", "below"]
+
+
 def test_the_difference_is_ours_less_the_papers():
     assert Cell((-2.0, -4.0), ("ok", "ok"), -5.0).difference == 2.0
     assert Cell((-2.0, -4.0), ("ok", "ok")).difference is None

@@ -105,6 +105,12 @@ def test_columns_that_count_the_same_trials_share_their_counts():
     assert headers(made) == ["ours", "paper (its own setting): ours", "other", "n", "diverged"]
 
 
+def test_a_blank_place_does_not_keep_counts_from_being_shared():
+    made = sheet((THREE, BARE), (DIVERGED, ""), columns=TWO)
+    assert headers(made) == ["ours", "paper (its own setting): ours", "other", "n", "diverged"]
+    assert texts(made, "diverged")[1]
+
+
 def test_columns_that_count_different_trials_have_their_own():
     made = sheet((THREE, DIVERGED), (BARE, BARE), columns=TWO)
     assert headers(made) == ["ours", "n: ours", "paper (its own setting): ours", "other", "n: other", "diverged: other"]

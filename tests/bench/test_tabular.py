@@ -14,10 +14,10 @@ import bench.paper  # noqa: F401 (registers them)
 from bench.artifact import artifacts
 from bench.reference import paper_value
 from bench.reliability import pooled
-from bench.table6 import RECOMPUTED, RECOMPUTED_HUMAN
+from bench.render.spread import spread
 from bench.table8 import FACTS, SEED, facts_trial
 from bench.table9 import READINGS, differences
-from bench.tabular import LINES, PAPER, TABLES, line
+from bench.tabular import LINES, PAPER, RECOMPUTED, RECOMPUTED_HUMAN, TABLES, line, own_table, tried
 from sweeps.attempt import run_trial
 from sweeps.sweep import find_sweep
 from vera.errors import SettingError
@@ -143,6 +143,31 @@ def test_recomputed_columns_are_named(tmp_path):
     named = TABLE6.render(results_of(tmp_path / "named", changed, "paper"))
     assert RECOMPUTED_HUMAN not in plain.notes
     assert RECOMPUTED_HUMAN in named.notes
+    facts = record_of(facts_trial(PAPER[2], "paper"), SEED)
+    counted = results_of(tmp_path / "facts", [replace(facts, row=replace(facts.row, data_fingerprint=RECOMPUTED))], "paper")
+    assert RECOMPUTED_HUMAN in TABLE8.render(counted).notes
+    assert RECOMPUTED_HUMAN in DIAGRAM.render(results_of(tmp_path / "named", [], "paper")).notes
+
+
+def test_the_fingerprint_of_recomputed_columns_is_that_of_the_file():
+    from vera.data import human
+    from vera.data.digest import fingerprint_of
+
+    kind = human.Human
+    files = {kind.file.name: human.RECOMPUTED}
+    assert fingerprint_of(form=kind.file.source, version=kind.version, files=files) == RECOMPUTED
+
+
+def test_the_grid_is_the_appendix_s():
+    found = {trial.label: trial.spec.method for trial in tried("paper") if trial.spec.dataset["name"] == "human"}
+    assert sorted(method["beta"] for label, method in found.items() if label.startswith("VERA beta=")) == [10.0]
+    assert found["JEM gamma=0.1"]["gamma"] == 0.1
+    assert {label for label in found if label.startswith("VAT epsilon")} == {f"VAT epsilon={e}" for e in ("0.01", "1", "3", "10")}
+
+
+def test_the_papers_own_sets_may_be_cut_otherwise_at_its_profile():
+    table = own_table({"name": "mnist-table", "validation": "tenth"}, "paper")
+    assert (table.steps, table.lr, table.dataset["validation"]) == (PAPER[3].steps, PAPER[3].lr, "tenth")
 
 
 def test_table_8_compares_counts(tmp_path):
@@ -156,6 +181,8 @@ def test_table_8_compares_counts(tmp_path):
     assert "HEPMASS: features 16, in the paper 15" in finding.evidence
     sheet = TABLE8.render(results_of(tmp_path / "good", [], "paper"))
     assert [entry["train_examples"].mean for entry in sheet.lines] == [6_300_000, 263_926, 6_617, 60_000]
+    assert [strip.texts for strip in spread(sheet) if strip.header == "features"] == [("15", "174", "523", "784")]
+    assert "data of its own" in judged(TABLE8, "counts", results_of(tmp_path / "laptop", [])).evidence
 
 
 def test_one_pooled_diagram_weighs_seeds_by_their_points():
@@ -196,7 +223,7 @@ def test_other_data_take_the_place_of_the_tables_own():
     assert shown == dict.fromkeys([entry.label for entry in LINES], 5) | {"Full-label": None}
     with pytest.raises(SettingError, match="the paper has no settings for other data"):
         list(other.trials("paper"))
-    with pytest.raises(SettingError, match="table2 has data of its own; --dataset goes with table6"):
+    with pytest.raises(SettingError, match=r"table2 has data of its own; --dataset goes with .*table3.*table6"):
         artifacts.known["table2"].on({"name": "wine"})
 
 

@@ -204,6 +204,17 @@ def test_a_place_that_cannot_be_written_is_said(archive, served, tmp_path):
         fetch("human", tmp_path / "file", quiet)
 
 
+def test_a_zip_that_is_damaged_in_the_middle_is_no_traceback(archive, served, tmp_path, capsys):
+    """HEPMASS comes as a gzip inside a zip, which must be unpacked first."""
+    whole = zipped({f"folder/{served['hepmass'].name}": served["hepmass"].content})
+    middle = len(whole) // 2
+    archive.files["/old/hepmass"] = archive.files["/new/hepmass"] = whole[:middle] + bytes(20) + whole[middle + 20 :]
+    assert main(["data", "fetch", "hepmass", "--data-dir", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "damaged" in err
+    assert not [file for file in tmp_path.iterdir() if file.name == served["hepmass"].name]
+
+
 def test_a_changed_file_is_found_by_check_and_fetched_again(archive, served, tmp_path, capsys):
     archive.files["/old/human"] = served["human"].content
     fetch("human", tmp_path, quiet)

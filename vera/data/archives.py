@@ -22,6 +22,10 @@ class NoMember(zipfile.BadZipFile):
     """A sound zip without the file that is wanted."""
 
 
+DAMAGE = (EOFError, NotImplementedError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error)
+"""What reading a damaged archive or text may raise."""
+
+
 @contextmanager
 def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
     """What `member` holds, unzipped: path itself, or the file in that zip whose name ends with it. `remedy`: if it cannot be."""
@@ -31,7 +35,7 @@ def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
             if path.suffix == ".zip":
                 stream = find_member(stream, member, stack)
             yield cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream))) if member.endswith(".gz") else stream
-    except (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, *DAMAGE) as error:
         raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
 
 
@@ -58,11 +62,13 @@ def extract(path: Path, member: str, target: Path) -> bool:
     """Unpack a member into a file of its own; False if the path is no zip or has no such member."""
     if not zipfile.is_zipfile(path):
         return False
-    with ExitStack() as stack:
-        try:
-            packed = find_member(stack.enter_context(open(path, "rb")), member, stack)
-        except NoMember:
-            return False
-        with open(target, "wb") as file:
-            shutil.copyfileobj(packed, file)
+    try:
+        with ExitStack() as stack, open(target, "wb") as file:
+            shutil.copyfileobj(find_member(stack.enter_context(open(path, "rb")), member, stack), file)
+    except NoMember:
+        target.unlink(missing_ok=True)
+        return False
+    except DAMAGE as error:
+        target.unlink(missing_ok=True)
+        raise DataCorrupt(f"{path.name} is damaged ({error}).") from error
     return True

@@ -34,7 +34,7 @@ def refined_samples(
     refiner: LatentRefiner, n: Count, steps: Count = 100, batch: Count = 100, tuning_steps: Count = 500
 ) -> RefinedSamples:
     """Tune the step size, then refine n fresh samples, `batch` chains at a time; on the CPU."""
-    tuned = refiner.tune(min(batch, 64), tuning_steps)
+    tuned = refiner.tune(min(batch, 64), tuning_steps, steps)
     parts = [_refine(refiner, min(batch, n - done), steps) for done in range(0, n, batch)]
     generated, refined, acceptances = zip(*parts, strict=True)
     weights = torch.tensor([len(part) for part in refined], dtype=torch.float64)

@@ -2,9 +2,12 @@
 
 Proposal v' = v + τ∇h(v) + √(2τ) ξ, accepted with min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. To refine samples, v = (z, ε) and
 h = f(g(z) + σε) alone, without the priors of z and ε, as in the paper. Traps: the paper prints the forward and backward
-densities swapped and a variance δ² beside a mean step δ/2; τ starts at 1/d and must be tuned to acceptance .57 first.
+densities swapped and a variance δ² beside a mean step δ/2; τ starts at 1/d and must be tuned to acceptance .57 first. Without the
+priors chains need not settle: they may drift to where f is flat and everything is accepted, so a step size that was tuned along one
+long run is far too large for fresh samples. It is tuned on fresh ones.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -18,6 +21,8 @@ from vera.samplers.metropolis import StepSize, accept, choose
 from vera.settings import Count, Positive, validated
 
 TARGET_ACCEPTANCE = 0.57
+CORRECTIONS, CLOSE_ENOUGH, GAIN = 8, 0.03, 2.0
+"""Of tuning: runs that correct the step size at most, how near to .57 is near enough, and how log τ follows the acceptance."""
 
 
 @validated
@@ -72,13 +77,22 @@ class LatentRefiner:
             noise = torch.randn_like(self.generator(z))
         return torch.cat([z, noise.flatten(1)], dim=1)
 
-    def tune(self, n: int = 64, steps: int = 500) -> float:
-        """Bring the step size to acceptance .57 on fresh chains; returns the acceptance of a last run without adapting."""
-        v = self.start(n)
+    def tune(self, n: int = 64, steps: int = 500, length: int = 100) -> float:
+        """Bring the step size to acceptance .57 in runs of `length` transitions from fresh samples, as they will be refined.
+
+        `steps` transitions of one run find its size, whole runs then correct it. Returns the acceptance of the last run.
+        """
         with self._modes():
-            v, _ = mala(self.potential, v, steps=steps, step=self.step, adapt=True)
-            _, acceptance = mala(self.potential, v, steps=50, step=self.step)
-        return float(acceptance)
+            mala(self.potential, self.start(n), steps=steps, step=self.step, adapt=True)
+            for _ in range(CORRECTIONS):
+                acceptance = self._acceptance(n, length)
+                if abs(acceptance - TARGET_ACCEPTANCE) <= CLOSE_ENOUGH:
+                    return acceptance
+                self.step.value = self.step.value * math.exp(GAIN * (acceptance - TARGET_ACCEPTANCE))
+            return self._acceptance(n, length)
+
+    def _acceptance(self, n: int, length: int) -> float:
+        return float(mala(self.potential, self.start(n), steps=length, step=self.step)[1])
 
     def refine(self, v: Tensor, steps: int = 100) -> tuple[Tensor, Tensor]:
         """(v after `steps` transitions, the mean acceptance)."""
