@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 import vera
-from bench import engine, rendering, reporting
+from bench import engine, launching, rendering, reporting
 from bench.flags import Verbs
 from vera.errors import VeraError
 
@@ -156,6 +156,7 @@ VERBS: tuple[Callable[[Verbs], None], ...] = (
     engine.add_replay,
     rendering.add_render,
     reporting.add_report,
+    launching.add_launch,
     add_data,
 )
 
