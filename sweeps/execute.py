@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending
 from sweeps.canonical import canonical_json
-from sweeps.cluster import check_resources, connected
+from sweeps.cluster import check_resources, connected, joined_address
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
+from sweeps.preflight import check_nodes
 from sweeps.restarts import forget_checkpoint
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
@@ -82,6 +83,8 @@ def execute(
     jobs = [_job(trial, before.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
+        if joined_address(engine.address):
+            check_nodes(engine.store, _places(engine))
         callback = _fit(jobs, engine, listener, store, folder)
     written = {row.trial_id: row for row in store.rows()}
     for trial, job in zip(trials, jobs, strict=True):
@@ -151,6 +154,12 @@ def _site(engine: Engine) -> dict[str, Any]:
     conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
     return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
+
+
+def _places(engine: Engine) -> list[str]:
+    """What every node must have besides the store."""
+    site = _site(engine)
+    return [*([site["conditions"]["data_dir"]] if site["conditions"]["data_dir"] else []), *site["plugins"]]
 
 
 def _name(tune_trial: Any) -> str:
