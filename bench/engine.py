@@ -186,14 +186,15 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.exports import Exports
     from sweeps.progress import Progress
 
+    packed = arguments.gpus_per_trial == "auto"
     conditions = Conditions(
-        data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=arguments.gpus_per_trial,
+        data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=1.0 if packed else arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
     folder = Path(arguments.results_dir)
     engine = Engine(
         folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
-        tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
+        tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb), packed,
     )  # fmt: skip
     progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
     try:

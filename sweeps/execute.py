@@ -18,6 +18,7 @@ from sweeps.canonical import canonical_json
 from sweeps.cluster import check_resources, connected, joined_address
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
+from sweeps.packing import check_packable, measured_shares, repeats
 from sweeps.preflight import check_nodes
 from sweeps.restarts import forget_checkpoint
 from sweeps.row import FAILURES, Outcome, Row
@@ -48,6 +49,8 @@ class Engine:
     plugins: tuple[str, ...] = ()
     """Files that register what the trials use; every node must see them."""
     exports: Exports = field(default_factory=Exports)
+    pack_gpus: bool = False
+    """Whether a trial's part of a GPU is measured, not told."""
 
 
 class Job(dict[str, Any]):
@@ -80,12 +83,19 @@ def execute(
     engine.exports.check()
     check_data(trials, engine.conditions.data_dir)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
-    jobs = [_job(trial, before.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
+        if engine.pack_gpus:
+            check_packable(available)
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
         if joined_address(engine.address):
             check_nodes(engine.store, _places(engine))
+        shares = measured_shares(trials, _site(engine), available) if engine.pack_gpus else {}
+        jobs = [_job(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
         callback = _fit(jobs, engine, listener, store, folder)
+        again = {job["id"]: Job(job) for job in repeats(jobs, store.rows())}
+        if again:
+            callback.follow(_fit(list(again.values()), engine, listener, store, folder))
+            jobs = [again.get(job["id"], job) for job in jobs]
     written = {row.trial_id: row for row in store.rows()}
     for trial, job in zip(trials, jobs, strict=True):
         row = written.get(trial.id)
@@ -113,7 +123,10 @@ def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, fold
     from sweeps.callback import InterruptStopper, ListenerCallback
     from sweeps.trainable import TrialTrainable
 
-    wanted = {"cpu": engine.conditions.cpus} | ({"gpu": engine.conditions.gpus} if engine.conditions.gpus else {})
+    def wanted(config: dict[str, Any]) -> Any:
+        gpus = config["job"]["gpus"]
+        return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
+
     experiment = jobs[0]["sweep"] or "trials"
     callback = ListenerCallback(listener, store)
     with deferred_interrupt() as interrupt:
@@ -145,8 +158,8 @@ def _tune_config(engine: Engine) -> Any:
     return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **names)
 
 
-def _job(trial: Trial, attempt: int) -> Job:
-    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt)
+def _job(trial: Trial, attempt: int, gpus: float) -> Job:
+    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt, gpus=gpus, before="")
 
 
 def _site(engine: Engine) -> dict[str, Any]:
@@ -177,7 +190,8 @@ def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallb
     killed_for_memory = "OutOfMemory" in reason or "low on memory" in reason
     outcome: Outcome = "out_of_memory" if killed_for_memory else "error"
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrubbed(reason)[-LOG_TAIL:])
-    conditions = replace(engine.conditions, attempt=job["attempt"], checkpoint_dir=str(engine.checkpoints))
+    own = {name: job[name] for name in ("attempt", "gpus", "before")}
+    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
     record = Attempt.lost(trial, conditions, ending, last.get("metrics", {})).record()
     store.write(record)
     return record.row
