@@ -5,7 +5,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,7 @@ def protect_token(path: Path) -> None:
             path.chmod(0o600)
 
 
-def check_resources(cpus: float, gpus: float, available: dict[str, float]) -> None:
+def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:
     """Ray waits for ever, and in silence, for what a cluster does not have; so ask first."""
     for kind, wanted in (("CPU", cpus), ("GPU", gpus)):
         if wanted > available.get(kind, 0):

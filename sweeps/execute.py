@@ -84,15 +84,11 @@ def execute(
     check_data(trials, engine.conditions.data_dir)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     with connected(engine.address) as available, _quiet_folder() as folder:
-        if engine.pack_gpus:
-            check_packable(available)
-        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-        if joined_address(engine.address):
-            check_nodes(engine.store, _places(engine))
+        _check_cluster(engine, available)
         shares = measured_shares(trials, _site(engine), available) if engine.pack_gpus else {}
         jobs = [_job(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
         callback = _fit(jobs, engine, listener, store, folder)
-        again = {job["id"]: Job(job) for job in repeats(jobs, store.rows())}
+        again = {job["id"]: Job(job) for job in repeats(jobs, store)}
         if again:
             callback.follow(_fit(list(again.values()), engine, listener, store, folder))
             jobs = [again.get(job["id"], job) for job in jobs]
@@ -104,6 +100,15 @@ def execute(
         elif row.outcome not in FAILURES:
             # A worker that Tune dropped may have saved a trial after another had finished it.
             forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
+
+
+def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
+    """Whatever of the cluster can be seen to be wrong before anything is trained."""
+    if engine.pack_gpus:
+        check_packable(available)
+    check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
+    if joined_address(engine.address):
+        check_nodes(engine.store, _places(engine))
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:

@@ -62,6 +62,12 @@ class CudaDevice:
         return Footprint(torch.cuda.max_memory_reserved(), max(CONTEXT_BYTES, besides), memory)
 
 
+class Rows(Protocol):
+    """A store, as far as it is asked here."""
+
+    def rows(self) -> list[Row]: ...
+
+
 def share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
     """1/k for the largest k such that k trials fit, rounded down so that k shares are never more than a GPU."""
     each = MARGIN * footprint.peak + footprint.context
@@ -82,10 +88,11 @@ def needs_whole(outcome: Outcome, gpus: float) -> bool:
     return outcome == "out_of_memory" and 0 < gpus < 1
 
 
-def repeats(jobs: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def repeats(jobs: Sequence[Mapping[str, Any]], store: Rows) -> Iterator[dict[str, Any]]:
     """The jobs to run once more with a whole GPU, each with what is to be said of its first attempt."""
-    held = {row.trial_id: row for row in rows}
-    for job in jobs:
+    sharing = [job for job in jobs if 0 < job["gpus"] < 1]
+    held = {row.trial_id: row for row in store.rows()} if sharing else {}
+    for job in sharing:
         row = held.get(job["id"])
         if row is not None and row.attempt == job["attempt"] and needs_whole(row.outcome, job["gpus"]):
             yield {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}

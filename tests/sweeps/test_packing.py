@@ -95,6 +95,13 @@ def test_one_run_speaks_for_all_trials_of_its_kind(trouble_plugin):
     assert kind(first) != kind(replace(first, spec=replace(first.spec, batch_size=51)))
 
 
+class Held:
+    """A store that holds these rows."""
+
+    def __init__(self, *rows):
+        self.rows = lambda: list(rows)
+
+
 @pytest.mark.parametrize(
     ("outcome", "gpus", "again"),
     [
@@ -110,18 +117,18 @@ def test_one_run_speaks_for_all_trials_of_its_kind(trouble_plugin):
 def test_only_too_little_memory_on_a_part_of_a_gpu_is_run_again(outcome, gpus, again):
     assert needs_whole(outcome, gpus) is again
     job = {"id": "abc0", "attempt": 1, "gpus": gpus, "before": ""}
-    assert bool(list(repeats([job], [make_row(outcome=outcome, gpus=gpus, attempt=1)]))) is again
+    assert bool(list(repeats([job], Held(make_row(outcome=outcome, gpus=gpus, attempt=1))))) is again
 
 
 def test_the_second_attempt_has_a_whole_gpu_and_knows_of_the_first():
     job = {"id": "abc0", "attempt": 3, "gpus": 0.25, "before": "", "label": "kept"}
     row = make_row(outcome="out_of_memory", gpus=0.25, attempt=3, outcome_step=7, reason="CUDA out of memory")
-    (again,) = repeats([job], [row])
+    (again,) = repeats([job], Held(row))
     assert (again["attempt"], again["gpus"], again["label"]) == (4, 1.0, "kept")
     assert again["before"].startswith("Attempt 3 ended out_of_memory at step 7 with 0.25 of a GPU: CUDA out of memory\n")
-    assert list(repeats([again], [replace(row, attempt=4, gpus=1.0)])) == [], "once"
-    assert list(repeats([job], [replace(row, attempt=2)])) == [], "the row of an older attempt says nothing"
-    assert list(repeats([job], [])) == []
+    assert list(repeats([again], Held(replace(row, attempt=4, gpus=1.0)))) == [], "once"
+    assert list(repeats([job], Held(replace(row, attempt=2)))) == [], "the row of an older attempt says nothing"
+    assert list(repeats([job], Held())) == []
 
 
 def test_what_was_before_stands_at_the_beginning_of_the_log(trouble_plugin):
