@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 import vera
-from bench import engine, rendering, reporting, searching
+from bench import engine, launching, rendering, reporting, searching
 from bench.flags import Verbs
 from vera.errors import SettingError, VeraError
 
@@ -160,6 +160,7 @@ VERBS: tuple[Callable[[Verbs], None], ...] = (
     engine.add_replay,
     rendering.add_render,
     reporting.add_report,
+    launching.add_launch,
     add_data,
 )
 

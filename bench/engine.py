@@ -187,14 +187,15 @@ def engine_of(arguments: argparse.Namespace) -> "Engine":
     from sweeps.execute import Engine
     from sweeps.exports import Exports
 
+    packed = arguments.gpus_per_trial == "auto"
     conditions = Conditions(
-        data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=arguments.gpus_per_trial,
+        data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=1.0 if packed else arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
     folder = Path(arguments.results_dir)
     return Engine(
         folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
-        tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
+        tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb), packed,
     )  # fmt: skip
 
 

@@ -43,7 +43,11 @@ def execution(parser: argparse.ArgumentParser) -> None:
         "--cpus-per-trial", type=_positive, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
     )
     parser.add_argument(
-        "--gpus-per-trial", type=_not_negative, default=0.0, metavar="N", help="GPUs of a trial, or a fraction of one"
+        "--gpus-per-trial",
+        type=_gpus,
+        default=0.0,
+        metavar="N",
+        help="GPUs of a trial, a fraction of one, or auto: as it needs memory",
     )
     parser.add_argument("--max-concurrent", type=count, metavar="N", help="at most so many trials at once")
     parser.add_argument("--time-limit", type=_positive, metavar="SECONDS", help="end a trial as a timeout after so long")
@@ -68,6 +72,10 @@ def _not_negative(text: str) -> float:
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"must be a number from 0 on, got {text}")
     return value
+
+
+def _gpus(text: str) -> float | str:
+    return text if text == "auto" else _not_negative(text)
 
 
 def count(text: str) -> int:

@@ -43,6 +43,8 @@ class Conditions:
     time_limit: float | None = None
     checkpoint_every: float = 30.0
     attempt: int = 1
+    before: str = ""
+    """How an earlier attempt ended that this one makes good; its row's log begins with it."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,8 @@ class Attempt:
             energy=spec.networks.get("energy", {}).get("name", ""), method=spec.method["name"], seed=spec.seed, steps=spec.steps,
             batch_size=spec.batch_size, spec=canonical_json(self.trial.facts), protocol=PROTOCOL, attempt=conditions.attempt,
             restarts=self.restarts.to_json(), seconds=self.seconds, started_at=self.started_at,
-            finished_at=_now(), cpus=conditions.cpus, gpus=conditions.gpus, log_tail=ending.log_tail,
+            finished_at=_now(), cpus=conditions.cpus, gpus=conditions.gpus,
+            log_tail="\n".join(text for text in (conditions.before, ending.log_tail) if text),
             **provenance(conditions.device),
         )  # fmt: skip
 

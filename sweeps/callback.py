@@ -25,6 +25,11 @@ class ListenerCallback(tune.Callback):
         self.last: dict[str, dict[str, Any]] = {}
         """The last report of each trial."""
 
+    def follow(self, later: "ListenerCallback") -> None:
+        """What was told of the same trials when they were run once more."""
+        self.errors |= later.errors
+        self.last |= later.last
+
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         self.listener.started(trial.config["job"]["id"])
 

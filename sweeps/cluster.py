@@ -3,7 +3,9 @@
 import logging
 import os
 import secrets
-from collections.abc import Iterator
+import socket
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ QUIET = {
     "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
 }
 OBJECT_STORE_BYTES = 200_000_000
+REACH_SECONDS = 20.0
+"""How long a cluster that is starting may take to answer. Left to itself Ray waits for minutes, and writes of its own troubles."""
 
 
 @contextmanager
@@ -34,7 +38,7 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     import ray
 
     logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # what fails is a row
-    address = address or os.environ.get("RAY_ADDRESS")
+    address = joined_address(address)
     joined = ray.is_initialized()
     if not joined:
         _init(address, cpus, gpus)
@@ -43,6 +47,33 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     finally:
         if not joined:
             ray.shutdown()
+
+
+def joined_address(address: str | None) -> str | None:
+    """Of the cluster to join; None where a local one is started."""
+    address = address or os.environ.get("RAY_ADDRESS")
+    return None if address == "local" else address
+
+
+def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
+    """EngineError unless something answers there; "auto" is for Ray to resolve."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if address == "auto":
+        return
+    if not host or not port.isdigit():
+        raise EngineError(f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address.")
+    until, why = time.monotonic() + patience, "no answer"
+    while time.monotonic() < until:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=max(0.1, until - time.monotonic())).close()
+            return
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            time.sleep(min(0.5, patience))
+    raise EngineError(
+        f"No Ray cluster answers at {address} ({why}; tried for {patience:g} s): start one (ray start --head), "
+        "or leave --address and RAY_ADDRESS out to run on this machine."
+    )
 
 
 def largest_node(nodes: list[dict[str, Any]]) -> dict[str, float]:
@@ -54,6 +85,8 @@ def largest_node(nodes: list[dict[str, Any]]) -> dict[str, float]:
 def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
     import ray
 
+    if address:
+        check_reachable(address)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     try:
@@ -63,7 +96,7 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
             ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
-        raise EngineError(f"Could not reach {where}: {(str(error) or repr(error)).splitlines()[0]}") from error
+        raise EngineError(f"Could not reach {where}: {' '.join((str(error) or repr(error)).split())[:300]}") from error
 
 
 def protect_token(path: Path) -> None:
@@ -82,7 +115,7 @@ def protect_token(path: Path) -> None:
             path.chmod(0o600)
 
 
-def check_resources(cpus: float, gpus: float, available: dict[str, float]) -> None:
+def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:
     """Ray waits for ever, and in silence, for what a cluster does not have; so ask first."""
     for kind, wanted in (("CPU", cpus), ("GPU", gpus)):
         if wanted > available.get(kind, 0):

@@ -6,7 +6,7 @@ on gets its row here, so that every trial ends as one.
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending
 from sweeps.canonical import canonical_json
-from sweeps.cluster import check_resources, connected
+from sweeps.cluster import check_resources, connected, joined_address
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
+from sweeps.packing import check_packable, measured_shares, repeats
+from sweeps.preflight import check_nodes
 from sweeps.restarts import forget_checkpoint
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
@@ -47,6 +49,8 @@ class Engine:
     plugins: tuple[str, ...] = ()
     """Files that register what the trials use; every node must see them."""
     exports: Exports = field(default_factory=Exports)
+    pack_gpus: bool = False
+    """Whether a trial's part of a GPU is measured, not told."""
 
 
 class Job(dict[str, Any]):
@@ -79,9 +83,23 @@ def execute(
     engine.exports.check()
     check_data(trials, engine.conditions.data_dir)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
-    jobs = [job_for(trial, before.get(trial.id, 0) + 1) for trial in trials]
-    callback = fit(lambda: Asked(trials[0].sweep or "trials", {"job": _grid(jobs)}), engine, listener, store)
+    with on_cluster(engine) as (available, folder):
+        shares = measured_shares(trials, _site(engine), available) if engine.pack_gpus else {}
+        jobs = [job_for(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
+        callback = fit(_given(jobs), engine, listener, store, folder)
+        again = {job["id"]: Job(job) for job in repeats(jobs, store)}
+        if again:
+            callback.follow(fit(_given(list(again.values())), engine, listener, store, folder))
+            jobs = [again.get(job["id"], job) for job in jobs]
     close(list(zip(trials, jobs, strict=True)), engine, callback, listener, store)
+
+
+@contextmanager
+def on_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
+    """What one node of the cluster has at most, and a folder for Tune; Ray is imported in here, and not before."""
+    with connected(engine.address) as available, _quiet_folder() as folder:
+        _check_cluster(engine, available)
+        yield available, folder
 
 
 def close(
@@ -96,6 +114,15 @@ def close(
         elif row.outcome not in FAILURES:
             # A worker that Tune dropped may have saved a trial after another had finished it.
             forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
+
+
+def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
+    """Whatever of the cluster can be seen to be wrong before anything is trained."""
+    if engine.pack_gpus:
+        check_packable(available)
+    check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
+    if joined_address(engine.address):
+        check_nodes(engine.store, _places(engine))
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
@@ -118,26 +145,23 @@ class Asked:
     scheduler: Any = None
 
 
-def fit(ask: Callable[[], Asked], engine: Engine, listener: Listener, store: Store) -> "ListenerCallback":
-    """Let Tune run what is asked; what it told of it. It is asked once Ray is there, which must not be imported before."""
-    with connected(engine.address) as available, _quiet_folder() as folder:
-        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-        return _fit(ask(), engine, listener, store, folder)
-
-
-def _grid(jobs: list[Job]) -> Any:
+def _given(jobs: list[Job]) -> Asked:
     from ray import tune
 
-    return tune.grid_search(jobs)
+    return Asked(jobs[0]["sweep"] or "trials", {"job": tune.grid_search(jobs)})
 
 
-def _fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
+def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
+    """Let Tune run what is asked; what it told of it."""
     from ray import tune
 
     from sweeps.callback import InterruptStopper, ListenerCallback
     from sweeps.trainable import TrialTrainable
 
-    wanted = {"cpu": engine.conditions.cpus} | ({"gpu": engine.conditions.gpus} if engine.conditions.gpus else {})
+    def wanted(config: dict[str, Any]) -> Any:
+        gpus = config["job"]["gpus"]
+        return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
+
     callback = ListenerCallback(listener, store)
     with deferred_interrupt() as interrupt:
         tuner = tune.Tuner(
@@ -170,9 +194,10 @@ def _tune_config(engine: Engine, asked: Asked) -> Any:
     return tune.TuneConfig(reuse_actors=True, max_concurrent_trials=engine.max_concurrent, **settings)
 
 
-def job_for(trial: Trial, attempt: int, milestones: Sequence[int] = ()) -> Job:
+def job_for(trial: Trial, attempt: int, gpus: float, milestones: Sequence[int] = ()) -> Job:
     """`milestones` are steps at which a worker pauses to report."""
-    return Job(id=trial.id, facts=trial.facts, sweep=trial.sweep, label=trial.label, attempt=attempt, milestones=list(milestones))
+    about = {"id": trial.id, "facts": trial.facts, "sweep": trial.sweep, "label": trial.label, "attempt": attempt}
+    return Job(about, gpus=gpus, before="", milestones=list(milestones))
 
 
 def _site(engine: Engine) -> dict[str, Any]:
@@ -180,6 +205,12 @@ def _site(engine: Engine) -> dict[str, Any]:
     conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
     return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
+
+
+def _places(engine: Engine) -> list[str]:
+    """What every node must have besides the store."""
+    site = _site(engine)
+    return [*([site["conditions"]["data_dir"]] if site["conditions"]["data_dir"] else []), *site["plugins"]]
 
 
 def _name(tune_trial: Any) -> str:
@@ -197,7 +228,8 @@ def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallb
     killed_for_memory = "OutOfMemory" in reason or "low on memory" in reason
     outcome: Outcome = "out_of_memory" if killed_for_memory else "error"
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrubbed(reason)[-LOG_TAIL:])
-    conditions = replace(engine.conditions, attempt=job["attempt"], checkpoint_dir=str(engine.checkpoints))
+    own = {name: job[name] for name in ("attempt", "gpus", "before")}
+    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
     record = Attempt.lost(trial, conditions, ending, last.get("metrics", {})).record()
     store.write(record)
     return record.row

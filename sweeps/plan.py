@@ -59,11 +59,12 @@ def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
     for row in rows:
         if row.outcome == "ok" and row.steps > 0:
             pace.setdefault(_kind_of_row(row), []).append(row.seconds / row.steps)
-    known = {kind: median(values) for kind, values in pace.items()}
-    return {t.id: known[_kind(t)] * t.spec.steps for t in trials if _kind(t) in known}
+    known = {name: median(values) for name, values in pace.items()}
+    return {t.id: known[kind(t)] * t.spec.steps for t in trials if kind(t) in known}
 
 
-def _kind(trial: Trial) -> str:
+def kind(trial: Trial) -> str:
+    """The same for trials that are alike in cost and memory."""
     return _kind_of_facts(trial.facts)
 
 

@@ -7,7 +7,7 @@ import time
 from typing import TextIO
 
 from sweeps.execute import Listener
-from sweeps.row import Row
+from sweeps.row import FAILURES, Outcome, Row
 
 MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
 HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
@@ -20,9 +20,8 @@ class Progress(Listener):
         self.total, self.steps, self.out = total, steps, out or sys.stdout
         self.live = self.out.isatty()
         self.began = time.monotonic()
-        self.done, self.failed, self.diverged = 0, 0, 0
         self.running: dict[str, int] = {}
-        self.over: set[str] = set()
+        self.over: dict[str, Outcome] = {}
 
     def started(self, trial_id: str) -> None:
         self.running.setdefault(trial_id, 0)
@@ -34,13 +33,22 @@ class Progress(Listener):
 
     def ended(self, row: Row) -> None:
         self.running.pop(row.trial_id, None)
-        self.over.add(row.trial_id)
-        self.done = len(self.over)
-        self.diverged += row.outcome == "diverged"
-        self.failed += row.outcome not in ("ok", "diverged", "stopped_early")
+        self.over[row.trial_id] = row.outcome  # the last, where a trial is run once more
         self._clear()
         print(line_for(row), file=self.out, flush=True)
         self._draw()
+
+    @property
+    def done(self) -> int:
+        return len(self.over)
+
+    @property
+    def diverged(self) -> int:
+        return sum(outcome == "diverged" for outcome in self.over.values())
+
+    @property
+    def failed(self) -> int:
+        return sum(outcome in FAILURES for outcome in self.over.values())
 
     def close(self) -> None:
         self._clear()

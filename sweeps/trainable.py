@@ -27,7 +27,7 @@ SLICE_SECONDS = 2.0
 
 
 class TrialTrainable(tune.Trainable):
-    """Config: {"job": {"id", "facts", "sweep", "label", "attempt", "milestones"}}, plain data that exports may show.
+    """Config: {"job": {"id", "facts", "sweep", "label", "attempt", "gpus", "before", "milestones"}}, plain data for exports too.
 
     `site` is where all trials of a run find things: {"conditions", "store", "plugins"}.
     """
@@ -81,8 +81,9 @@ class TrialTrainable(tune.Trainable):
         self.job = config["job"]
         trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
         self.stored = self._stored_row()
+        own = {name: self.job[name] for name in ("attempt", "gpus", "before")}
         self.attempt: Any = None  # before the next is built: two may not fit into memory
-        self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | {"attempt": self.job["attempt"]})))
+        self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | own)))
 
     def _milestone(self) -> int | None:
         """The next step at which a scheduler looks at the trial."""

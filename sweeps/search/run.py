@@ -9,7 +9,7 @@ from typing import Any
 
 from sweeps.attempt import Attempt, Ending
 from sweeps.errors import EngineError, UnknownTrial
-from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, job_for
+from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, job_for, on_cluster
 from sweeps.row import CurvePoint, Record, Row
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.proposer import Proposer
@@ -69,7 +69,7 @@ def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -
     attempts = {row.trial_id: row.attempt for row in store.rows()}
 
     def job_of(trial: Trial) -> Any:
-        return job_for(trial, attempts.get(trial.id, 0) + 1, proposer.rule.milestones)
+        return job_for(trial, attempts.get(trial.id, 0) + 1, engine.conditions.gpus, proposer.rule.milestones)
 
     def stopped(trial: Trial, report: Mapping[str, Any]) -> None:
         store.write(stopped_record(trial, report, engine, attempts.get(trial.id, 0) + 1, proposer))
@@ -80,7 +80,8 @@ def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -
         searcher = ProposerSearcher(proposer, job_of, lambda trial_id: _row(store, trial_id))
         return Asked(proposer.search.sweep, searcher=searcher, scheduler=RuleScheduler(proposer, stopped))
 
-    callback = fit(ask, engine, listener, store)
+    with on_cluster(engine) as (_, folder):
+        callback = fit(ask(), engine, listener, store, folder)
     close([(trial, job_of(trial)) for trial in proposer.issued], engine, callback, listener, store)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import torch
+
 from sweeps.sweep import sweep
 from sweeps.trial import Profile, Trial
 from vera.methods.ml import MaximumLikelihood
@@ -22,7 +24,7 @@ FAULT_AT = 5
 class Trouble(MaximumLikelihood):
     """Fails at step FAULT_AT as `fault` says."""
 
-    fault: Annotated[str, "none, raise, die, memory, cuda-memory, diverge, unlucky or path"] = "none"
+    fault: Annotated[str, "none, raise, die, memory, cuda-memory, part-of-a-gpu, diverge, unlucky or path"] = "none"
     pause: Annotated[float, "seconds that a step takes longer"] = 0.0
     meet: Annotated[int, "processes that must have come to their first step before any goes on"] = 1
 
@@ -70,8 +72,17 @@ def fail(fault):
         raise MemoryError("no memory on request")
     if fault == "cuda-memory":
         raise RuntimeError("CUDA error: out of memory")
+    if fault == "part-of-a-gpu" and assigned_gpus() < 1:
+        raise torch.OutOfMemoryError("CUDA out of memory on request")
     if fault == "path":
         raise OSError(f"{Path.home()}/secret/file.txt of {os.environ.get('TROUBLE_NAME')} at {Path(__file__).resolve()}")
+
+
+def assigned_gpus():
+    """What Ray gave to the trial that runs in this process."""
+    import ray
+
+    return ray.get_runtime_context().get_assigned_resources().get("GPU", 0.0)
 
 
 def trouble(seed=0, steps=20, label="", evaluate_every=10, restarts=0, **settings):
@@ -93,6 +104,13 @@ def faults(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
 def doomed(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     yield trouble(0, label="good")
     yield trouble(0, label="doomed", fault="die", pause=7 / 1e6)
+
+
+@sweep("crowded", "a trial that needs a whole GPU, one that does not, and one that no GPU is enough for", seeds=(0,))
+def crowded(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    yield trouble(0, label="small")
+    yield trouble(0, label="large", fault="part-of-a-gpu")
+    yield trouble(0, label="huge", fault="memory")
 
 
 @sweep("patience", "trials that take seconds", seeds=(0, 1, 2, 3, 4))

@@ -1,0 +1,166 @@
+"""Before trials start on a cluster that was joined: what a node may lack, as data; and two real nodes, asked."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from engine_helpers import PATIENCE, ROOT
+
+from sweeps import cluster, preflight
+from sweeps.cluster import check_reachable, joined_address
+from sweeps.errors import EngineError, StoreError
+from sweeps.preflight import Answer, Question, answer, refuse
+
+GOOD = Answer(versions={"python": "3.11.4", "ray": "2.60.0", "torch": "2.13.0+cpu", "vera": "0.1.0"}, commit="a" * 40)
+QUESTION = Question("/shared/results", ".mark", ("/data",))
+
+
+def refusal(**nodes):
+    with pytest.raises(EngineError) as caught:
+        refuse(nodes, QUESTION, GOOD)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_nodes_that_are_as_this_one_are_not_refused():
+    refuse({"a": GOOD, "b": GOOD}, QUESTION, GOOD)
+
+
+@pytest.mark.parametrize("name", ["python", "ray", "torch", "vera"])
+def test_another_release_is_refused(name):
+    other = replace(GOOD, versions={**GOOD.versions, name: "9.9.9"})
+    shown = "9.9" if name == "python" else "9.9.9"
+    assert f"second: has {name} {shown}, this machine " in refusal(first=GOOD, second=other)
+
+
+def test_what_is_not_installed_is_refused():
+    versions = {name: version for name, version in GOOD.versions.items() if name != "torch"}
+    assert "second: has torch not installed, this machine 2.13.0." in refusal(second=replace(GOOD, versions=versions))
+
+
+def test_a_build_for_a_gpu_or_a_patch_of_python_is_the_same_release():
+    refuse({"a": replace(GOOD, versions={**GOOD.versions, "torch": "2.13.0+cu130", "python": "3.11.9"})}, QUESTION, GOOD)
+
+
+def test_other_code_is_refused_where_both_commits_are_known():
+    assert "has the code at commit bbbbbbbb, this machine at aaaaaaaa" in refusal(a=replace(GOOD, commit="b" * 40))
+    refuse({"a": replace(GOOD, commit="")}, QUESTION, GOOD)
+
+
+def test_a_results_directory_of_its_own_is_refused():
+    said = refusal(one=replace(GOOD, shares=False, writes=False), two=GOOD)
+    assert "one: does not share the results directory /shared/results (give --results-dir" in said
+    assert "two" not in said
+    assert "may not write" not in said
+    assert "one: may not write to the results directory" in refusal(one=replace(GOOD, writes=False))
+
+
+def test_nodes_with_one_trouble_are_named_together_and_the_way_on_is_said():
+    missing = replace(GOOD, missing=("/data",))
+    said = refusal(one=missing, two=missing, three=Answer(silence="did not answer within 120 s"))
+    assert "one, two: has no /data; three: did not answer within 120 s. Mend that, or leave --address out" in said
+
+
+def test_an_answer_tells_of_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "DELAY", 0.0)
+    (tmp_path / ".mark").touch()
+    given = answer(Question(str(tmp_path), ".mark", (str(tmp_path), str(tmp_path / "no"))))
+    assert (given.shares, given.writes, given.missing) == (True, True, (str(tmp_path / "no"),))
+    assert given.versions["torch"]
+    assert not answer(Question(str(tmp_path), ".other")).shares
+    assert not answer(Question(str(tmp_path / "no"), ".mark")).writes
+
+
+def test_a_mark_that_cannot_be_left_is_an_error_with_a_way_on(tmp_path):
+    with pytest.raises(StoreError, match=r"cannot be written: No such file or directory. Choose another --results-dir"):
+        preflight.check_nodes(tmp_path / "no")
+
+
+TWO_NODES = """
+import os, pathlib, sys
+from sweeps.cluster import QUIET, connected, protect_token
+os.environ.update(QUIET)
+protect_token(pathlib.Path.home() / ".ray" / "auth_token")
+from ray.cluster_utils import Cluster
+from sweeps.errors import EngineError
+from sweeps import preflight
+
+results = pathlib.Path(sys.argv[1])
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100_000_000})
+cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+cluster.wait_for_nodes()
+with connected(cluster.address):
+    preflight.check_nodes(results, [str(results)])
+    print("good", sorted(results.iterdir()))
+    try:
+        preflight.check_nodes(results, ["/no/such/data"])
+    except EngineError as error:
+        print(error)
+    print([given.shares for given in preflight._ask(preflight.Question(str(results), ".not-there")).values()])
+cluster.shutdown()
+"""
+
+
+def test_every_node_of_a_real_cluster_is_asked(tmp_path):
+    with tempfile.TemporaryDirectory(prefix="vr", dir="/tmp") as short:
+        (Path(short) / "ray").mkdir()
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", TWO_NODES, str(tmp_path)],
+            cwd=ROOT, env=os.environ | {"RAY_TMPDIR": short}, capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    good, refused, shares = done.stdout.splitlines()
+    assert good == "good []"
+    assert refused.count("node ") == 2
+    assert refused.count(": has no /no/such/data") == 1
+    assert shares == "[False, False]"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def test_an_address_where_nothing_answers_is_refused_soon():
+    address = f"127.0.0.1:{free_port()}"
+    with pytest.raises(
+        EngineError, match=rf"No Ray cluster answers at {address} \(Connection refused; tried for 0.3 s\): start one"
+    ):
+        check_reachable(address, patience=0.3)
+    with pytest.raises(EngineError, match=r"No Ray cluster answers at no-such-host.invalid:1"):
+        check_reachable("no-such-host.invalid:1", patience=0.3)
+
+
+@pytest.mark.parametrize("address", ["head", "head:", ":6379", "head:many"])
+def test_what_is_no_address_is_refused_at_once(address):
+    with pytest.raises(EngineError, match="A cluster's address is HOST:PORT or auto"):
+        check_reachable(address)
+
+
+def test_an_address_that_answers_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        check_reachable(f"127.0.0.1:{server.getsockname()[1]}")
+        check_reachable(f"ray://127.0.0.1:{server.getsockname()[1]}")
+    check_reachable("auto")
+
+
+def test_a_run_on_a_cluster_that_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
+    from bench.cli import main
+
+    monkeypatch.setattr(cluster.check_reachable, "__defaults__", (0.3,))
+    code = main(["run", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path), "--address", f"127.0.0.1:{free_port()}"])
+    assert code == 2
+    assert capsys.readouterr().err.startswith("vera: No Ray cluster answers at 127.0.0.1:")
+
+
+def test_a_cluster_is_joined_by_flag_or_environment(monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert joined_address(None) is None
+    assert joined_address("head:6379") == "head:6379"
+    monkeypatch.setenv("RAY_ADDRESS", "other:6379")
+    assert (joined_address(None), joined_address("head:1"), joined_address("local")) == ("other:6379", "head:1", None)
