@@ -106,7 +106,7 @@ def load_once(file: str) -> None:
 
 def stored_row(store: Store, trial_id: str, attempt: int) -> Row | None:
     """The row of this attempt or a later one, if it is there already."""
-    if not (store.path / "rows" / f"{trial_id}.parquet").exists():
+    if not store.has_part(trial_id):
         return None
     row = store.row(trial_id)
     return row if row.attempt >= attempt else None

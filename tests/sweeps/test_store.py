@@ -18,8 +18,8 @@ import pytest
 
 from sweeps import parts
 from sweeps.errors import StoreError, UnknownTrial
+from sweeps.local_folder import LocalFolder, locked
 from sweeps.migrations import MIGRATIONS
-from sweeps.parts import locked
 from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
 from sweeps.schema import KINDS, SCHEMAS, column_types, to_tables
 from sweeps.store import Store
@@ -49,7 +49,7 @@ def holds(store, record):
 
 
 def files(store, kind="rows"):
-    return sorted(os.listdir(store.path / kind))
+    return sorted(store.folder.names(kind))
 
 
 def filled(path, count=5):
@@ -83,7 +83,7 @@ def test_a_trial_is_there_when_its_row_is(store):
     assert holds(store, a_record())
     assert store.outcomes() == {"abc0": "ok"}
     assert files(store) == ["abc0.parquet"]
-    (store.path / "rows" / "abc0.parquet").unlink()
+    (store.folder.path / "rows" / "abc0.parquet").unlink()
     assert store.rows() == []
     with pytest.raises(UnknownTrial):
         store.curves("abc0")
@@ -189,7 +189,7 @@ def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicat
     store = filled(tmp_path)
     before = store.rows()
     with monkeypatch.context() as patch:
-        patch.setattr("sweeps.store.is_still", lambda path, identity: False)
+        patch.setattr(LocalFolder, "remove", lambda self, files: None)
         store.compact()
     assert len(files(store)) == 6
     assert store.rows() == before
@@ -259,21 +259,21 @@ def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted
         other.write(record)
     if compacted:
         other.compact()
-    before = {path: path.read_bytes() for path in other.path.rglob("*.parquet")}
-    assert store.merge(other.path) == 3
-    assert store.merge(other.path) == 0
+    before = {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")}
+    assert store.merge(other.folder.path) == 3
+    assert store.merge(other.folder.path) == 0
     assert {row.trial_id: row.attempt for row in store.rows()} == {"t00": 1, "t01": 2, "t02": 3, "t50": 1, "t51": 1}
     assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
-    assert {path: path.read_bytes() for path in other.path.rglob("*.parquet")} == before
+    assert {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")} == before
 
 
 def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
     store, other = filled(tmp_path / "a", 1), filled(tmp_path / "b", 3)
-    (other.path / "rows" / "t02.parquet").write_bytes(b"")
-    assert store.merge(other.path) == 1
+    (other.folder.path / "rows" / "t02.parquet").write_bytes(b"")
+    assert store.merge(other.folder.path) == 1
     assert "rows/t02.parquet" in store.problems[0]
     assert "left where it is" in store.problems[0]
-    assert (other.path / "rows" / "t02.parquet").exists()
+    assert (other.folder.path / "rows" / "t02.parquet").exists()
 
 
 def test_stores_merge_by_copying_their_files_together(tmp_path):
@@ -282,8 +282,8 @@ def test_stores_merge_by_copying_their_files_together(tmp_path):
         second.write(record)
     first.compact()
     second.compact()
-    for path in second.path.rglob("*.parquet"):
-        (first.path / path.relative_to(second.path)).write_bytes(path.read_bytes())
+    for path in second.folder.path.rglob("*.parquet"):
+        (first.folder.path / path.relative_to(second.folder.path)).write_bytes(path.read_bytes())
     assert len(first.rows()) == 5
     assert all(holds(first, a_record(row.trial_id, row.attempt)) for row in first.rows())
     assert first.row("t01").attempt == 2
@@ -348,7 +348,7 @@ def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
 def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
     store = filled(tmp_path)
     (tmp_path / "rows" / "t03.parquet").write_bytes(b"")
-    monkeypatch.setattr("sweeps.store.os.replace", refuse(errno.EROFS))
+    monkeypatch.setattr("sweeps.local_folder.os.replace", refuse(errno.EROFS))
     for _ in range(2):
         assert len(store.rows()) == 4
     assert len(store.problems) == 1
@@ -404,7 +404,7 @@ def refuse(number, after=0):
 def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, after):
     store = filled(tmp_path, 2)
     with monkeypatch.context() as patch:
-        patch.setattr("sweeps.parts.os.fsync", refuse(errno.ENOSPC, after))
+        patch.setattr("sweeps.local_folder.os.fsync", refuse(errno.ENOSPC, after))
         with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
             store.write(a_record("t01", attempt=2))
     assert list(tmp_path.rglob(".*.tmp")) == []
@@ -437,14 +437,14 @@ else:
 )
 def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
     store = filled(tmp_path, 1)
-    monkeypatch.setattr("sweeps.parts.Path.open", refuse(number))
+    monkeypatch.setattr("sweeps.local_folder.Path.open", refuse(number))
     with pytest.raises(StoreError, match=message):
         store.write(a_record("t01"))
 
 
 def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch):
     store = filled(tmp_path, 1)
-    monkeypatch.setattr("sweeps.store.os.listdir", refuse(errno.EACCES))
+    monkeypatch.setattr("sweeps.local_folder.os.listdir", refuse(errno.EACCES))
     with pytest.raises(StoreError, match=r"Cannot read the results in .* permission denied"):
         store.rows()
     with pytest.raises(StoreError, match="Cannot use the results in"):
@@ -479,7 +479,7 @@ def test_a_path_that_is_no_directory_is_a_clear_error(tmp_path):
 
 
 def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("sweeps.parts.fcntl.flock", refuse(errno.ENOLCK))
+    monkeypatch.setattr("sweeps.local_folder.fcntl.flock", refuse(errno.ENOLCK))
     store = filled(tmp_path)
     store.compact()
     assert len(store.rows()) == 5
