@@ -18,7 +18,6 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,8 +25,8 @@ from numpy.typing import NDArray
 
 from sweeps.errors import StoreError, UnknownTrial
 from sweeps.folder import SUFFIX, Identity, Opening, explained
-from sweeps.local_folder import LocalFolder
 from sweeps.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
+from sweeps.places import Place, folder_at
 from sweeps.row import CurvePoint, Record, Row
 from sweeps.schema import KEY, KINDS, STAMP, Kind, Stamp, arrays_of, check, lines, points_of, rows_of, stamp_of, to_tables
 
@@ -37,8 +36,8 @@ COMPACTED = "compacted-"
 class Store:
     """Finished trials in a folder."""
 
-    def __init__(self, place: str | Path, create: bool = True) -> None:
-        self.folder = LocalFolder(Path(place), create)
+    def __init__(self, place: Place, create: bool = True) -> None:
+        self.folder = folder_at(place, create)
         self.problems: list[str] = []
         """Files that were no parts: which, why, and what became of them."""
         self._moves_bad_parts = True
@@ -102,7 +101,7 @@ class Store:
             except BlockingIOError as error:
                 raise StoreError(f"Another process is compacting {self.place}: wait until it is done.") from error
 
-    def merge(self, other: str | Path) -> int:
+    def merge(self, other: Place) -> int:
         """Copy the trials of another store that this one lacks, or has at a lower attempt; say how many. The other is only read."""
         source = Store(other, create=False)
         source._moves_bad_parts = False
