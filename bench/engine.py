@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from bench.flags import LOCAL, Verbs, execution, selection, verb
@@ -184,15 +183,16 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.attempt import Conditions
     from sweeps.execute import Engine, execute
     from sweeps.exports import Exports
+    from sweeps.places import within
     from sweeps.progress import Progress
 
     conditions = Conditions(
         data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
-    folder = Path(arguments.results_dir)
+    trials, checkpoints = within(arguments.results_dir, "trials"), within(arguments.results_dir, "checkpoints")
     engine = Engine(
-        folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
+        trials, checkpoints, conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
         tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
     )  # fmt: skip
     progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
@@ -276,6 +276,7 @@ def _name_problems(store: "Store") -> None:
 
 
 def _store(arguments: argparse.Namespace) -> "Store":
+    from sweeps.places import within
     from sweeps.store import Store
 
-    return Store(Path(arguments.results_dir) / "trials")
+    return Store(within(arguments.results_dir, "trials"))

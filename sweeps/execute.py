@@ -18,9 +18,10 @@ from sweeps.canonical import canonical_json
 from sweeps.cluster import check_resources, connected
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
-from sweeps.restarts import forget_checkpoint
+from sweeps.places import Place, settled
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
+from sweeps.shelf import forget_checkpoints
 from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.interrupts import deferred_interrupt
@@ -38,8 +39,8 @@ MAX_FAILURES = 3
 class Engine:
     """Where and with what trials run."""
 
-    store: Path
-    checkpoints: Path
+    store: Place
+    checkpoints: Place
     conditions: Conditions = field(default_factory=Conditions)
     address: str | None = None
     max_concurrent: int | None = None
@@ -84,13 +85,15 @@ def execute(
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
         callback = _fit(jobs, engine, listener, store, folder)
     written = {row.trial_id: row for row in store.rows()}
+    finished = []
     for trial, job in zip(trials, jobs, strict=True):
         row = written.get(trial.id)
         if row is None or row.attempt < job["attempt"]:
             listener.ended(_write_loss(trial, job, engine, callback, store))
         elif row.outcome not in FAILURES:
-            # A worker that Tune dropped may have saved a trial after another had finished it.
-            forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
+            finished.append(trial.id)
+    # A worker that Tune dropped may have saved a trial after another had finished it.
+    forget_checkpoints(engine.checkpoints, finished)
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
@@ -148,9 +151,9 @@ def _job(trial: Trial, attempt: int) -> Job:
 
 def _site(engine: Engine) -> dict[str, Any]:
     data_dir = None if engine.conditions.data_dir is None else str(Path(engine.conditions.data_dir).resolve())
-    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()), data_dir=data_dir)
+    conditions = replace(engine.conditions, checkpoint_dir=settled(engine.checkpoints), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
-    return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
+    return {"conditions": asdict(conditions), "store": settled(engine.store), "plugins": plugins}
 
 
 def _name(tune_trial: Any) -> str:

@@ -89,7 +89,7 @@ class TrialTrainable(tune.Trainable):
 
     def _store(self) -> Store:
         """Never made here: a node that does not see the driver's must say so, not write into one of its own."""
-        return Store(Path(self.site["store"]), create=False)
+        return Store(self.site["store"], create=False)
 
     def _report(self, done: bool) -> dict[str, Any]:
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
