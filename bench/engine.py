@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from bench.flags import LOCAL, Verbs, execution, selection, verb
@@ -186,15 +185,16 @@ def engine_of(arguments: argparse.Namespace) -> "Engine":
     from sweeps.attempt import Conditions
     from sweeps.execute import Engine
     from sweeps.exports import Exports
+    from sweeps.places import within
 
     packed = arguments.gpus_per_trial == "auto"
     conditions = Conditions(
         data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=1.0 if packed else arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
-    folder = Path(arguments.results_dir)
+    trials, checkpoints = within(arguments.results_dir, "trials"), within(arguments.results_dir, "checkpoints")
     return Engine(
-        folder / "trials", folder / "checkpoints", conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
+        trials, checkpoints, conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
         tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb), packed,
     )  # fmt: skip
 
@@ -288,6 +288,7 @@ def _name_problems(store: "Store") -> None:
 
 
 def _store(arguments: argparse.Namespace) -> "Store":
+    from sweeps.places import within
     from sweeps.store import Store
 
-    return Store(Path(arguments.results_dir) / "trials")
+    return Store(within(arguments.results_dir, "trials"))

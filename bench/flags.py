@@ -2,21 +2,40 @@
 
 import argparse
 import math
+from pathlib import Path
 from typing import TypeAlias
 
 LOCAL, PUBLISHED = "results/local", "results/published"
 """A user's own results, and those that ship."""
+REMOTE = "results/remote"
+"""Where files are written that show results from a bucket."""
+PLACE = "a directory or s3://BUCKET/PREFIX"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     """A verb that looks into a store."""
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where results lie (default: {LOCAL})")
+    results_dir(parser, "where results lie")
     parser.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
     )
     return parser
+
+
+def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"{text}: {PLACE} (default: {LOCAL})")
+
+
+def output_folder(place: str) -> Path:
+    """Where tables, figures and the report of these results are written: beside the store or, for one in a bucket, in a directory
+    of the bucket's name and prefix, since people open them."""
+    from sweeps.places import Address, is_url
+
+    if not is_url(place):
+        return Path(place)
+    address = Address.parse(place)
+    return Path(REMOTE, address.bucket, *(part for part in address.prefix.split("/") if part not in ("", ".", "..")))
 
 
 def selection(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and loads no torch.
 
 Rows come from the user's own store where it has any of the artifact at that profile, else from the published one; the output says
-which. Files are written beside the user's own store, unless the published one is named.
+which. Files are written beside the user's own store, unless the published one is named; for a store in a bucket, in a directory.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from bench.flags import LOCAL, PUBLISHED, Verbs, dataset
+from bench.flags import LOCAL, PUBLISHED, Verbs, dataset, output_folder, results_dir
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add_render(verbs: Verbs) -> None:
         help="whose trials: your own or those that ship (default: yours where there are any)",
     )  # fmt: skip
     dataset(verb)
-    verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
+    results_dir(verb, "where your own store lies")
     verb.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
     )
@@ -115,10 +115,11 @@ def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
 def _stores(arguments: argparse.Namespace) -> "list[Results]":
     """Those that exist, in the order in which they are asked for rows."""
     from bench.results import Results, Source
+    from sweeps.places import may_exist, within
 
     sources: tuple[Source, ...] = get_args(Source) if arguments.source is None else (arguments.source,)
     folders = {source: _folder(source, arguments) for source in sources}
-    return [Results.at(at, arguments.profile, source) for source, at in folders.items() if (at / "trials").is_dir()]
+    return [Results.at(at, arguments.profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
 
 
 def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
@@ -127,13 +128,13 @@ def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
     return next((store.apart() for store in holds), None)
 
 
-def _folder(source: "Source", arguments: argparse.Namespace) -> Path:
-    return Path(arguments.results_dir if source == "local" else PUBLISHED)
+def _folder(source: "Source", arguments: argparse.Namespace) -> str:
+    return str(arguments.results_dir) if source == "local" else PUBLISHED
 
 
 def _target(arguments: argparse.Namespace) -> Path:
     """Where files are written: beside the user's own store, unless the published one was named."""
-    return Path(PUBLISHED if arguments.source == "published" else arguments.results_dir)
+    return Path(PUBLISHED) if arguments.source == "published" else output_folder(arguments.results_dir)
 
 
 def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
@@ -159,4 +160,4 @@ def _places(arguments: argparse.Namespace) -> str:
     from bench.results import Source
 
     sources = [arguments.source] if arguments.source else list(get_args(Source))
-    return " or ".join(str(_folder(source, arguments)) for source in sources)
+    return " or ".join(_folder(source, arguments) for source in sources)

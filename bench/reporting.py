@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.flags import LOCAL, PUBLISHED, Verbs
+from bench.flags import PUBLISHED, Verbs, output_folder, results_dir
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def add_report(verbs: Verbs) -> None:
         "--from", dest="source", choices=("local", "published"),
         help="whose trials: your own or those that ship (default: yours if there are any)",
     )  # fmt: skip
-    verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
+    results_dir(verb, "where your own store lies")
     verb.add_argument("--open", action="store_true", help="show the page in a browser")
     verb.add_argument(
         "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
@@ -35,9 +35,9 @@ def report(arguments: argparse.Namespace) -> int:
     from bench.artifact import artifacts
     from bench.report.page import page
 
-    folder, found = _found(Path(arguments.results_dir), arguments.source)
+    folder, found = _found(arguments.results_dir, arguments.source)
     text = page(artifacts.known.values(), found, _warnings(found))
-    path = _write(folder / FILE, text)
+    path = _write(output_folder(folder) / FILE, text)
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
     print(f"{path}  {found[0].source} trials: {counts}  {len(text.encode()) / 1e6:.1f} MB")
     for problem in found[0].store.problems:
@@ -49,26 +49,27 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _found(local: Path, source: "Source | None") -> "tuple[Path, list[Results]]":
+def _found(local: str, source: "Source | None") -> "tuple[str, list[Results]]":
     """The folder that was asked for, or the first that has trials, and its results by profile."""
-    folders: dict[Source, Path] = {"local": local, "published": Path(PUBLISHED)}
+    folders: dict[Source, str] = {"local": local, "published": PUBLISHED}
     asked = {name: folder for name, folder in folders.items() if source in (None, name)}
     for name, folder in asked.items():
         if found := _by_profile(folder, name):
             return folder, found
-    places = " nor in ".join(str(folder) for folder in asked.values())
+    places = " nor in ".join(asked.values())
     raise StoreError(f"There are no trials in {places}, so there is nothing to report. To begin: vera run toy-demo")
 
 
-def _by_profile(folder: Path, source: "Source") -> "list[Results]":
+def _by_profile(folder: str, source: "Source") -> "list[Results]":
     """Of each profile that has trials."""
     from bench.report.page import PROFILES
     from bench.results import Results
+    from sweeps.places import may_exist, within
     from sweeps.store import Store
 
-    if not (folder / "trials").is_dir():
+    if not may_exist(trials := within(folder, "trials")):
         return []
-    store = Store(folder / "trials", create=False)
+    store = Store(trials, create=False)
     return [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
 
 
@@ -87,6 +88,7 @@ def _warnings(found: "list[Results]") -> list[str]:
 
 def _write(path: Path, text: str) -> Path:
     """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)

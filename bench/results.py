@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from bench.cell import Cell, cell_of
 from sweeps.canonical import canonical_json
+from sweeps.places import Place, within
 from sweeps.row import CurvePoint, Row
 from sweeps.store import Store
 from sweeps.trial import PROTOCOL, Profile, Trial
@@ -36,8 +36,8 @@ class Results:
     """What a reader must know about the choice of rows."""
 
     @classmethod
-    def at(cls, folder: str | Path, profile: Profile, source: Source = "local") -> "Results":
-        return cls(Store(Path(folder) / "trials", create=False), profile, source)
+    def at(cls, folder: Place, profile: Profile, source: Source = "local") -> "Results":
+        return cls(Store(within(folder, "trials"), create=False), profile, source)
 
     @cached_property
     def rows(self) -> list[Row]:

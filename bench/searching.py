@@ -7,10 +7,9 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.flags import Verbs, count, execution, verb
+from bench.flags import Verbs, count, execution, output_folder, verb
 
 if TYPE_CHECKING:
     from sweeps.search.declaration import Configuration, Search
@@ -44,12 +43,13 @@ def add_search(verbs: Verbs) -> None:
 def search(arguments: argparse.Namespace) -> int:
     if arguments.task is None:
         return tasks()
+    from sweeps.places import within
     from sweeps.search.run import Budget, proposer_for
     from sweeps.store import Store
 
     declared = asked(arguments)
     budget = Budget(arguments.sampler, arguments.scheduler, arguments.configurations, seed=arguments.sampler_seed)
-    store = Store(Path(arguments.results_dir) / "trials")
+    store = Store(within(arguments.results_dir, "trials"))
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
     if not arguments.dry_run:
@@ -135,7 +135,7 @@ def grid_cost(declared: "Search", profile: "Profile") -> str:
 
 def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> str:
     """Write its specification where it can be run from; the command that does."""
-    folder = Path(arguments.results_dir) / "searches"
+    folder = output_folder(arguments.results_dir) / "searches"
     folder.mkdir(parents=True, exist_ok=True)
     trial = entry.trials[0]
     file = folder / f"{entry.search.name}-{arguments.profile}-{trial.id[:8]}.json"

@@ -1,8 +1,8 @@
 """One attempt at a trial: built, advanced in slices of time, saved on the way, ended as a record. Plain Python, no Ray.
 
 Whatever happens, an attempt ends as a row: a metric that is not finite is `diverged`, too little memory `out_of_memory`, too much
-time `timeout`, any other exception `error` with the end of its traceback. Its checkpoint is a file of its own, named by the trial's
-id: whoever runs the same trial next, in whatever process, on whatever node that sees the file, goes on from there.
+time `timeout`, any other exception `error` with the end of its traceback. Its checkpoint is named by the trial's id: whoever
+runs the same trial next, in whatever process, on whatever node that sees the checkpoint, goes on from there.
 """
 
 import math
@@ -19,10 +19,11 @@ import torch
 from sweeps.canonical import canonical_json
 from sweeps.errors import StoreError
 from sweeps.provenance import provenance
-from sweeps.restarts import RestartLog, forget_checkpoint
+from sweeps.restarts import RestartLog
 from sweeps.row import CurvePoint, Outcome, Record, Row, plain_array
 from sweeps.schema import check
 from sweeps.scrub import scrubbed
+from sweeps.shelf import shelf_at
 from sweeps.trial import PROTOCOL, Trial
 from vera.errors import CheckpointError
 from vera.tasks import Measurement, build_task
@@ -36,6 +37,7 @@ class Conditions:
 
     data_dir: str | None = None
     checkpoint_dir: str | None = None
+    """A directory, or the address of one in a bucket."""
     device: str = "cpu"
     """A device's name, or "auto": a GPU where the trial was given one that torch can use."""
     cpus: float = 1.0
@@ -68,9 +70,10 @@ class Attempt:
         self.trainer: Any = None
         self.unsaved: str | None = None
         """Why its state could not be written, where it could not: then it must stop, or what follows may be lost."""
-        self.restarts = RestartLog.read(self.checkpoint)
+        self.shelf = shelf_at(conditions.checkpoint_dir, trial.id)
+        self.restarts = RestartLog()
         self._saved = time.monotonic()
-        self._guard(self._build)
+        self._guard(self._begin)
 
     @classmethod
     def lost(
@@ -80,7 +83,9 @@ class Attempt:
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
         attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(metrics), None
-        attempt.restarts = RestartLog.read(attempt.checkpoint)
+        attempt.shelf = shelf_at(conditions.checkpoint_dir, trial.id)
+        with attempt.shelf.brought():
+            attempt.restarts = RestartLog.read(attempt.checkpoint)
         attempt._reported = seconds
         return attempt
 
@@ -98,22 +103,22 @@ class Attempt:
 
     @property
     def checkpoint(self) -> Path | None:
-        folder = self.conditions.checkpoint_dir
-        return None if folder is None else Path(folder) / f"{self.trial.id}.pt"
+        return self.shelf.checkpoint
 
     def save(self) -> None:
         """What the next process needs to go on; nothing once the attempt has ended."""
         if self.checkpoint is not None and self.trainer is not None and self.ending is None:
             try:
-                self.trainer.save(self.checkpoint)
-            except (CheckpointError, OSError) as error:
+                with self.shelf.kept():
+                    self.trainer.save(self.checkpoint)
+            except (CheckpointError, StoreError, OSError) as error:
                 self.unsaved = str(error)
             self._saved = time.monotonic()
 
     def save_result(self) -> None:
         """For a record that could not be stored: whoever runs the trial next has only to measure, if the trial got so far."""
         if self.checkpoint is not None and self.trainer is not None and self.trainer.result is not None:
-            with suppress(CheckpointError, OSError):  # the disk that refused the record may refuse this too
+            with suppress(CheckpointError, StoreError, OSError), self.shelf.kept():  # what refused the record may refuse this too
                 self.trainer.save(self.checkpoint)
 
     def record(self) -> Record:
@@ -132,8 +137,7 @@ class Attempt:
 
     def forget_checkpoint(self) -> None:
         """Once the row is stored, the checkpoint has served."""
-        if self.checkpoint is not None:
-            forget_checkpoint(self.checkpoint)
+        self.shelf.forget()
 
     def _guard(self, work: Any) -> None:
         if self.ending is not None:
@@ -145,6 +149,11 @@ class Attempt:
         except Exception as error:
             outcome: Outcome = "out_of_memory" if _is_memory(error) else "error"
             self.ending = Ending(outcome, self.step, f"{type(error).__name__}: {_line(error)}", _tail())
+
+    def _begin(self) -> None:
+        with self.shelf.brought():
+            self.restarts = RestartLog.read(self.checkpoint)
+            self._build()
 
     def _build(self) -> None:
         torch.set_num_threads(max(1, int(self.conditions.cpus)))
@@ -158,7 +167,7 @@ class Attempt:
             except CheckpointError as error:
                 if isinstance(error.__cause__, OSError | MemoryError | torch.OutOfMemoryError):
                     raise error.__cause__ from error  # the file may be good: this machine could not read it
-                self.checkpoint.unlink(missing_ok=True)
+                self.shelf.drop()
 
     def _advance(self, seconds: float, until: int | None) -> None:
         deadline, last = time.monotonic() + seconds, self.trainer.steps if until is None else until
@@ -201,8 +210,9 @@ class Attempt:
             return self._end("diverged", step, reason)
         self.restarts = self.restarts.with_entry(step, reason, self.trainer.seed, self.trainer.seconds + self._measuring)
         try:
-            self.restarts.write(self.checkpoint)
-        except OSError as error:
+            with self.shelf.kept():
+                self.restarts.write(self.checkpoint)
+        except (StoreError, OSError) as error:
             self.unsaved = f"The restart of a trial could not be noted: {error}"
         self.measurement, self._measuring = Measurement(), 0.0
         self.trainer = None  # before the next is built: two may not fit into memory

@@ -19,10 +19,11 @@ from sweeps.cluster import check_resources, connected, joined_address
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
 from sweeps.packing import check_packable, measured_shares, repeats
+from sweeps.places import Place, settled
 from sweeps.preflight import check_nodes
-from sweeps.restarts import forget_checkpoint
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
+from sweeps.shelf import forget_checkpoints
 from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.interrupts import deferred_interrupt
@@ -40,8 +41,8 @@ MAX_FAILURES = 3
 class Engine:
     """Where and with what trials run."""
 
-    store: Path
-    checkpoints: Path
+    store: Place
+    checkpoints: Place
     conditions: Conditions = field(default_factory=Conditions)
     address: str | None = None
     max_concurrent: int | None = None
@@ -107,13 +108,15 @@ def close(
 ) -> None:
     """Every trial that was handed to Tune has its row now, those that Tune lost too."""
     written = {row.trial_id: row for row in store.rows()}
+    finished = []
     for trial, job in issued:
         row = written.get(trial.id)
         if row is None or row.attempt < job["attempt"]:
             listener.ended(_write_loss(trial, job, engine, callback, store))
         elif row.outcome not in FAILURES:
-            # A worker that Tune dropped may have saved a trial after another had finished it.
-            forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
+            finished.append(trial.id)
+    # A worker that Tune dropped may have saved a trial after another had finished it.
+    forget_checkpoints(engine.checkpoints, finished)
 
 
 def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
@@ -202,9 +205,9 @@ def job_for(trial: Trial, attempt: int, gpus: float, milestones: Sequence[int] =
 
 def _site(engine: Engine) -> dict[str, Any]:
     data_dir = None if engine.conditions.data_dir is None else str(Path(engine.conditions.data_dir).resolve())
-    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints.resolve()), data_dir=data_dir)
+    conditions = replace(engine.conditions, checkpoint_dir=settled(engine.checkpoints), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
-    return {"conditions": asdict(conditions), "store": str(engine.store.resolve()), "plugins": plugins}
+    return {"conditions": asdict(conditions), "store": settled(engine.store), "plugins": plugins}
 
 
 def _places(engine: Engine) -> list[str]:

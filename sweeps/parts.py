@@ -1,42 +1,28 @@
-"""One Parquet file of the store: written whole or not at all, read with its checksums, never executed.
-
-A part is written under a name that begins with a dot, which readers skip, forced to the disk, and renamed; the directory is then
-forced to the disk too, or a power cut could undo the rename. A file that is no part of ours raises BadPart with the reason: what
-becomes of it is the store's business.
-
-The trap: between looking at a file and removing or moving it, a writer may have put another one in its place. So whoever replaces,
-moves or removes a part holds the store's lock, and compares the file's identity with that of the one it read.
+"""One Parquet file of the store: read with its checksums, never executed. A file that is no part of ours raises BadPart with the
+reason: what becomes of it is the store's business.
 """
 
-import errno
-import fcntl
 import hashlib
-import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sweeps.errors import StoreError
+from sweeps.folder import Commit, Folder, Identity, Opening
 from sweeps.migrations import check_version, migrate
 from sweeps.row import SCHEMA_VERSION
 from sweeps.schema import KEY, SCHEMAS, Kind, Stamp, lines
 
-SUFFIX = ".parquet"
-TEMPORARY = ".*.tmp"
 WRITING: dict[str, Any] = {"write_page_checksum": True, "write_statistics": ["trial_id"]}
 ONE_TRIAL = {"compression": "snappy", "use_dictionary": False}
 """Twice as fast to read as what suits many trials, for the smallest of files."""
 MANY_TRIALS = {"compression": "zstd"}
 
-Identity = tuple[int, int, int]
-"""(inode, size, mtime_ns): tells a file from the one that took its name."""
+StagedPart = AbstractContextManager[Commit]
 
 
 class BadPart(Exception):
@@ -47,40 +33,15 @@ class BadPart(Exception):
         self.identity = identity
 
 
-@dataclass(frozen=True)
-class Staged:
-    """A part that is on the disk in full, under a temporary name."""
-
-    temporary: Path
-
-    def commit(self, path: Path) -> None:
-        os.replace(self.temporary, path)
-        _sync_directory(path.parent)
-
-
-@contextmanager
-def staged(directory: Path, kind: Kind, tables: Iterable[pa.Table], how: Mapping[str, Any] = ONE_TRIAL) -> Iterator[Staged]:
+def staged(folder: Folder, kind: Kind, tables: Iterable[pa.Table], how: Mapping[str, Any] = ONE_TRIAL) -> StagedPart:
     """The tables in one file, a row group each, ready to be committed; what is not committed is removed."""
-    directory.mkdir(parents=True, exist_ok=True)
-    temporary = directory / f".{os.getpid()}-{secrets.token_hex(8)}.tmp"
-    try:
-        with temporary.open("xb") as file:
-            with pq.ParquetWriter(file, SCHEMAS[kind], **WRITING, **how) as writer:
-                for table in tables:
-                    writer.write_table(table)
-            file.flush()
-            os.fsync(file.fileno())
-        yield Staged(temporary)
-    finally:
-        temporary.unlink(missing_ok=True)
 
+    def fill(file: Any) -> None:
+        with pq.ParquetWriter(file, SCHEMAS[kind], **WRITING, **how) as writer:
+            for table in tables:
+                writer.write_table(table)
 
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return folder.staged(kind, fill)
 
 
 @dataclass(frozen=True)
@@ -119,17 +80,17 @@ class Part:
 
 
 @contextmanager
-def opened(path: Path, kind: Kind) -> Iterator[Part]:
+def opened(opening: Opening, kind: Kind) -> Iterator[Part]:
     """The part, verified as far as its footer goes. OSError: the file system refused. StoreError: written by a newer release."""
-    with path.open("rb") as file:
-        identity = _identity(os.fstat(file.fileno()))
+    with opening as source:
+        identity = source.identity
         with _bad_if_unreadable(identity):
-            parquet = pq.ParquetFile(file, page_checksum_verification=True)
+            parquet = pq.ParquetFile(source.file, page_checksum_verification=True)
         found = parquet.metadata.metadata or {}
         version = found.get(b"vera.schema_version", b"")
         if found.get(b"vera.kind") != kind.encode() or not version.isdigit():
             raise BadPart(f"a Parquet file, but none of the store's {kind}", identity)
-        check_version(int(version), str(path))
+        check_version(int(version), source.address)
         if int(version) == SCHEMA_VERSION and not parquet.schema_arrow.equals(SCHEMAS[kind]):
             raise BadPart(f"its columns are not those of {kind}", identity)
         yield Part(kind, identity, int(version), parquet)
@@ -146,18 +107,6 @@ def _bad_if_unreadable(identity: Identity) -> Iterator[None]:
         raise BadPart(str(error).partition("\n")[0], identity) from error
 
 
-def _identity(status: os.stat_result) -> Identity:
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def is_still(path: Path, identity: Identity) -> bool:
-    """Whether the file of that name is the one that was read."""
-    try:
-        return _identity(path.stat()) == identity
-    except FileNotFoundError:
-        return False
-
-
 Key = tuple[str, int, str]
 """(trial_id, attempt, finished_at): one record."""
 Keep = Callable[[str, Stamp], bool]
@@ -170,10 +119,10 @@ class Gathering:
     """Many parts on their way into one, each record once. `read` and `taken` are known when all `groups` were drawn."""
 
     kind: Kind
-    paths: Iterable[Path]
+    openings: Iterable[tuple[str, Opening]]
     keep: Keep
-    on_bad: Callable[[Path, BadPart], None]
-    read: dict[Path, Identity] = field(default_factory=dict)
+    on_bad: Callable[[str, BadPart], None]
+    read: dict[str, Identity] = field(default_factory=dict)
     taken: set[Key] = field(default_factory=set)
 
     def groups(self) -> Iterator[pa.Table]:
@@ -193,14 +142,14 @@ class Gathering:
         return hashlib.sha256(repr((SCHEMA_VERSION, sorted(self.taken))).encode()).hexdigest()[:16]
 
     def _tables(self) -> Iterator[pa.Table]:
-        for path in self.paths:
+        for name, opening in self.openings:
             try:
-                with opened(path, self.kind) as part:
+                with opened(opening, self.kind) as part:
                     part.verify()
                     yield from self._chosen(part)
-                    self.read[path] = part.identity
+                    self.read[name] = part.identity
             except BadPart as bad:
-                self.on_bad(path, bad)
+                self.on_bad(name, bad)
             except FileNotFoundError:
                 continue
 
@@ -212,40 +161,3 @@ class Gathering:
             mask = pa.array([key in here for key in keys], pa.bool_())
             yield table.filter(mask) if set(keys) - here else table
         self.taken.update(here)
-
-
-@contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Alone among the processes that lock this file; BlockingIOError if it is taken and `wait` is false.
-
-    The system lets go of the lock when its holder dies, so none is ever stale. Some cluster file systems have no locks: there,
-    writers go on without, because renaming alone keeps every part whole.
-    """
-    with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
-                raise
-        yield
-
-
-_REASONS = {
-    errno.ENOSPC: "the disk is full. Free some space and run the same command again: nothing that was stored is lost",
-    errno.EDQUOT: "your disk quota is used up. Free some space and run the same command again: nothing that was stored is lost",
-    errno.EROFS: "the file system is read-only. Choose another directory with --results-dir",
-    errno.EACCES: "permission denied. Choose another directory with --results-dir, or change its permissions",
-    errno.EPERM: "permission denied. Choose another directory with --results-dir, or change its permissions",
-    errno.ENOTDIR: "it is a file where a directory should be",
-    errno.EEXIST: "it is a file where a directory should be",
-}
-
-
-@contextmanager
-def explained(doing: str, path: Path) -> Iterator[None]:
-    """What the file system refused, as a StoreError that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-        raise StoreError(f"Cannot {doing} the results in {path}: {reason}.") from error

@@ -11,12 +11,13 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError, StoreError
+from sweeps.places import Place, is_url, settled
 from sweeps.provenance import git_state, versions
 
 PATIENCE = 120.0
@@ -51,9 +52,10 @@ class Answer:
 
 def answer(question: Question) -> Answer:
     """Of the machine that this runs on."""
+    bucket = is_url(question.results)  # every node reaches it by its address, or its trials say why not
     return Answer(
-        shares=_appears(Path(question.results) / question.mark),
-        writes=os.access(question.results, os.W_OK),
+        shares=bucket or _appears(Path(question.results) / question.mark),
+        writes=bucket or os.access(question.results, os.W_OK),
         missing=tuple(place for place in question.needed if not Path(place).exists()),
         versions=versions(),
         commit=git_state()[0],
@@ -91,10 +93,10 @@ def complaints(given: Answer, question: Question, mine: Answer) -> Iterator[str]
         yield f"has the code at commit {given.commit[:8]}, this machine at {mine.commit[:8]}"
 
 
-def check_nodes(results: Path, needed: Sequence[str] = ()) -> None:
+def check_nodes(results: Place, needed: Sequence[str] = ()) -> None:
     """Ask every node of the cluster that this process has joined; EngineError if trials cannot run on one."""
-    with _marked(results) as mark:
-        question = Question(str(results.resolve()), mark, tuple(needed))
+    with nullcontext("") if is_url(results) else _marked(Path(results)) as mark:
+        question = Question(settled(results), mark, tuple(needed))
         refuse(_ask(question), question, answer(question))
 
 

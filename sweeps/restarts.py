@@ -14,6 +14,9 @@ from sweeps.canonical import canonical_json
 from vera.randomness import seed_for
 from vera.spec import TrialSpec
 
+LOG = ".restarts.json"
+"""How the name of a log ends, after the trial's id."""
+
 
 @dataclass(frozen=True)
 class Restart:
@@ -77,4 +80,4 @@ def forget_checkpoint(checkpoint: Path) -> None:
 
 
 def _beside(checkpoint: Path) -> Path:
-    return checkpoint.with_suffix(".restarts.json")
+    return checkpoint.with_suffix(LOG)

@@ -14,10 +14,11 @@ HIDDEN = "…"
 OTHERS_PROCESSES = re.compile(r"Top \d+ memory users.*", re.DOTALL)
 ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 USER_IN_URL = re.compile(r"(\w+://)[^\s/@]+@")
+ENDPOINT = re.compile(r"(\bs3://[^\s?\"']*)\?[^\s\"']*")
 SECRET = re.compile(r"(?i)\b((?:api[-_]?)?key|token|secret|password|passwd)([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]+")
 PATH = re.compile(r"(?<![\w./])[/\\](?:[^\n\"'/\\:]+[/\\])+")
 """Up to the last separator; a name in it may have spaces."""
-NAMES_OF_SECRETS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+NAMES_OF_SECRETS = ("_KEY", "_KEY_ID", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 def scrubbed(text: str) -> str:
@@ -25,6 +26,7 @@ def scrubbed(text: str) -> str:
     text = OTHERS_PROCESSES.sub("", text)
     for secret in _secrets():
         text = text.replace(secret, HIDDEN)
+    text = ENDPOINT.sub(rf"\1?{HIDDEN}", text)
     text = USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
     text = SECRET.sub(rf"\1\2{HIDDEN}", text)
     for name in _names():

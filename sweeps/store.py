@@ -1,4 +1,4 @@
-"""The store: a directory of Parquet parts, one a finished trial, that any number of processes write and read at once.
+"""The store: a folder of Parquet parts, one a finished trial, that any number of processes write and read at once.
 
     rows/<trial_id>.parquet              written last: a trial is finished exactly when its row is there
     curves/<trial_id>-<stamp>.parquet    histories of metrics; the stamp says which attempt left them
@@ -8,92 +8,78 @@
 
 A retry does not touch the curves of the attempt before it, so that replacing the row replaces the whole record at once. A trial
 may stand in several files (a retry after a compaction, a compaction that was killed, stores copied together): its highest attempt
-counts, then the latest. `pandas.read_parquet(store / "rows")` reads all rows as one table, superseded ones too until `compact()`.
+counts, then the latest. `pandas.read_parquet(folder / "rows")` reads all rows as one table, superseded ones too until `compact()`.
 
-The trap: a compaction removes parts while others read. A reader that misses a file lists the directory again, for the compacted
+The trap: a compaction removes parts while others read. A reader that misses a file lists the folder again, for the compacted
 file is there before its parts go.
 """
 
 import hashlib
-import os
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from sweeps.errors import StoreError, UnknownTrial
-from sweeps.parts import (
-    MANY_TRIALS,
-    SUFFIX,
-    TEMPORARY,
-    BadPart,
-    Gathering,
-    Identity,
-    Keep,
-    explained,
-    is_still,
-    locked,
-    opened,
-    staged,
-)
+from sweeps.folder import SUFFIX, Identity, Opening, explained
+from sweeps.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
+from sweeps.places import Place, folder_at
 from sweeps.row import CurvePoint, Record, Row
 from sweeps.schema import KEY, KINDS, STAMP, Kind, Stamp, arrays_of, check, lines, points_of, rows_of, stamp_of, to_tables
 
 COMPACTED = "compacted-"
-ABANDONED = 24 * 3600
-"""Seconds after which a temporary file is that of a process which was killed."""
 
 
 class Store:
-    """Finished trials in a directory."""
+    """Finished trials in a folder."""
 
-    def __init__(self, path: str | Path, create: bool = True) -> None:
-        self.path = Path(path)
+    def __init__(self, place: Place, create: bool = True) -> None:
+        self.folder = folder_at(place, create)
         self.problems: list[str] = []
         """Files that were no parts: which, why, and what became of them."""
         self._moves_bad_parts = True
-        with explained("use", self.path):
-            if create:
-                self.path.mkdir(parents=True, exist_ok=True)
-            elif not self.path.exists():
-                raise StoreError(f"There are no results in {self.path}: no such directory.")
-            os.listdir(self.path)
+
+    @property
+    def place(self) -> str:
+        return self.folder.place
 
     def write(self, record: Record) -> None:
         """Keep the record, whole or not at all. It takes the place of an earlier attempt, never of a later one."""
         check(record)
         row = record.row
-        with explained("write", self.path), ExitStack() as stack:
-            ready = [(kind, stack.enter_context(staged(self.path / kind, kind, [t]))) for kind, t in to_tables(record).items()]
-            with self._alone():
-                if self._stored_stamp(row.trial_id) <= stamp_of(row):
-                    for kind, part in ready:
-                        part.commit(self._part_of(row, kind))
+        with explained("write", self.place), ExitStack() as stack:
+            ready = [(kind, stack.enter_context(staged(self.folder, kind, [table]))) for kind, table in to_tables(record).items()]
+            with self.folder.alone():
+                if self._stored_stamp(row) <= stamp_of(row):
+                    for kind, commit in ready:
+                        commit(self._part_of(row, kind))
 
     def rows(self) -> list[Row]:
         """Every trial's row, in the order of their ids."""
-        best = _highest(rows_of(table) for path in self._paths("rows") for table in self._read(path, "rows"))
+        best = _highest(map(rows_of, self._tables("rows")))
         return [best[trial_id] for trial_id in sorted(best)]
 
     def outcomes(self) -> dict[str, str]:
         """Trial id → outcome, without reading the rest."""
         columns = [*KEY, "outcome"]
-        tables = (table for path in self._paths("rows") for table in self._read(path, "rows", columns))
-        return {trial_id: outcome for trial_id, *_, outcome in sorted(line for table in tables for line in lines(table, columns))}
+        found = sorted(line for table in self._tables("rows", columns=columns) for line in lines(table, columns))
+        return {trial_id: outcome for trial_id, *_, outcome in found}
 
     def row(self, trial_id: str) -> Row:
         """The row of the trial whose id this is, or the only one whose id begins so."""
-        paths = self._paths("rows", (trial_id, COMPACTED))
-        best = _highest(rows_of(table) for path in paths for table in self._read(path, "rows"))
+        best = _highest(map(rows_of, self._tables("rows", (trial_id, COMPACTED))))
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
             return best.get(trial_id) or best[found[0]]
-        raise UnknownTrial(_ambiguous(trial_id, found) if found else _unknown(trial_id, self.outcomes(), self.path))
+        raise UnknownTrial(_ambiguous(trial_id, found) if found else _unknown(trial_id, self.outcomes(), self.place))
+
+    def has_part(self, trial_id: str) -> bool:
+        """Whether the trial has a row outside the compacted files, as one that was written a moment ago."""
+        with explained("read", self.place):
+            return self.folder.has_part("rows", trial_id)
 
     def curves(self, trial_id: str) -> list[CurvePoint]:
         """The histories of the trial's metrics, as they were written."""
@@ -104,24 +90,24 @@ class Store:
         try:
             return {name: array for table in self._left_by(trial_id, "arrays") for name, array in arrays_of(table).items()}
         except (TypeError, ValueError) as error:
-            raise StoreError(f"The arrays of trial {trial_id} in {self.path} are damaged: {error}.") from error
+            raise StoreError(f"The arrays of trial {trial_id} in {self.place} are damaged: {error}.") from error
 
     def compact(self) -> int:
         """Put all parts of a kind into one file, and say how many files were merged. What is added meanwhile stays as it is."""
-        with explained("compact", self.path):
+        with explained("compact", self.place):
             try:
-                with locked(self.path / ".compaction.lock", wait=False):
+                with self.folder.compacting():
                     return self._compact()
             except BlockingIOError as error:
-                raise StoreError(f"Another process is compacting {self.path}: wait until it is done.") from error
+                raise StoreError(f"Another process is compacting {self.place}: wait until it is done.") from error
 
-    def merge(self, other: str | Path) -> int:
+    def merge(self, other: Place) -> int:
         """Copy the trials of another store that this one lacks, or has at a lower attempt; say how many. The other is only read."""
         source = Store(other, create=False)
         source._moves_bad_parts = False
         mine = self._stamps()
         wanted = {name: stamp for name, stamp in source._stamps().items() if name not in mine or mine[name][0] < stamp[0]}
-        with explained("merge into", self.path):
+        with explained("merge into", self.place):
             for kind in KINDS if wanted else ():
                 self._gather(kind, source, lambda name, stamp: wanted.get(name) == stamp)
         self.problems += source.problems
@@ -133,26 +119,20 @@ class Store:
             if len(self._names(kind)) > 1:
                 # A stamp above the row's is of a trial that is being written now, whose row is yet to come.
                 read = self._gather(kind, self, lambda name, stamp: name not in best or stamp >= best[name])
-                with self._alone():
-                    for path in (path for path, identity in read.items() if is_still(path, identity)):
-                        path.unlink()
+                self.folder.remove(read)
                 merged += len(read)
-            self._remove_abandoned(kind)
+            self.folder.remove_abandoned(kind)
         return merged
 
-    def _gather(self, kind: Kind, source: "Store", keep: Keep) -> dict[Path, Identity]:
-        """One new compacted file of what is kept of the source's parts; gives the files that were read."""
-        gathering = Gathering(kind, source._paths(kind), keep, source._set_aside)
-        with staged(self.path / kind, kind, gathering.groups(), MANY_TRIALS) as part:
+    def _gather(self, kind: Kind, source: "Store", keep: Keep) -> dict[str, Identity]:
+        """One new compacted file of what is kept of the source's parts; gives the other files that were read."""
+        gathering = Gathering(kind, source._openings(kind), keep, source._set_aside)
+        with staged(self.folder, kind, gathering.groups(), MANY_TRIALS) as commit:
             if gathering.taken:
-                part.commit(self.path / kind / f"{COMPACTED}{gathering.digest()}{SUFFIX}")
+                new = f"{kind}/{COMPACTED}{gathering.digest()}{SUFFIX}"
+                commit(new)
+                gathering.read.pop(new, None)  # the same records make the same name: what is new there must stay
         return gathering.read
-
-    def _remove_abandoned(self, kind: Kind) -> None:
-        for path in (self.path / kind).glob(TEMPORARY):
-            with suppress(FileNotFoundError):  # its writer is alive, and has renamed it
-                if time.time() - path.stat().st_mtime > ABANDONED:
-                    path.unlink()
 
     def _stamps(self) -> dict[str, Stamp]:
         """Trial id → the stamp of its highest record. Rows are read in full: one that is damaged must not supersede a whole one."""
@@ -166,70 +146,63 @@ class Store:
         return tables
 
     def _find(self, row: Row, kind: Kind) -> list[pa.Table]:
-        if tables := self._read(self._part_of(row, kind), kind):
+        own = self._part_of(row, kind)
+        if tables := self._read(own, self.folder.opened(own), kind):
             return tables
-        for path in self._paths(kind, COMPACTED):
-            tables = [_of_record(table, row) for table in self._read(path, kind, trial_id=row.trial_id)]
+        for name, opening in self._openings(kind, COMPACTED):
+            tables = [_of_record(table, row) for table in self._read(name, opening, kind, trial_id=row.trial_id)]
             if any(table.num_rows for table in tables):
                 return tables
         return []
 
-    def _paths(self, kind: Kind, beginning: str | tuple[str, ...] = "") -> Iterator[Path]:
+    def _tables(self, kind: Kind, beginning: str | tuple[str, ...] = "", columns: list[str] | None = None) -> Iterator[pa.Table]:
+        for name, opening in self._openings(kind, beginning):
+            yield from self._read(name, opening, kind, columns)
+
+    def _openings(self, kind: Kind, beginning: str | tuple[str, ...] = "") -> Iterator[tuple[str, Opening]]:
         """The files of a kind whose names begin so, until a listing shows no new one."""
         seen: set[str] = set()
         while new := {name for name in self._names(kind) if name.startswith(beginning)} - seen:
-            yield from (self.path / kind / name for name in sorted(new))
+            yield from self.folder.each(f"{kind}/{name}" for name in sorted(new))
             seen |= new
 
     def _names(self, kind: Kind) -> set[str]:
-        with explained("read", self.path):
-            try:
-                return {name for name in os.listdir(self.path / kind) if name.endswith(SUFFIX) and not name.startswith((".", "_"))}
-            except FileNotFoundError:
-                return set()
+        with explained("read", self.place):
+            return {name for name in self.folder.names(kind) if name.endswith(SUFFIX) and not name.startswith("_")}
 
-    def _read(self, path: Path, kind: Kind, columns: list[str] | None = None, trial_id: str | None = None) -> list[pa.Table]:
+    def _read(
+        self, name: str, opening: Opening, kind: Kind, columns: list[str] | None = None, trial_id: str | None = None
+    ) -> list[pa.Table]:
         """The tables of a part, none if it is gone or bad; a bad one is set aside."""
-        with explained("read", self.path):
+        with explained("read", self.place):
             try:
-                with opened(path, kind) as part:
+                with opened(opening, kind) as part:
                     return list(part.tables(columns, trial_id))
             except BadPart as bad:
-                self._set_aside(path, bad)
+                self._set_aside(name, bad)
             except FileNotFoundError:
                 pass
             return []
 
-    def _set_aside(self, path: Path, bad: BadPart) -> None:
+    def _set_aside(self, name: str, bad: BadPart) -> None:
         """Name a bad part and move it out of the way, unless a good one has taken its name since, or nothing may be moved."""
-        name = f"{path.parent.name}-{path.name}"
-        target = self.path / "set-aside" / name
-        became = "left where it is"
-        with suppress(OSError), self._alone():
-            if not is_still(path, bad.identity):
-                return
-            if self._moves_bad_parts:
-                target.parent.mkdir(exist_ok=True)
-                os.replace(path, target.with_stem(f"{target.stem}-{bad.identity[0]}") if target.exists() else target)
-                became = f"moved to set-aside/{name}"
-        problem = f"{path.parent.name}/{path.name} is not readable ({bad}); {became}."
-        if problem not in self.problems:
+        became = self.folder.set_aside(name, bad.identity, self._moves_bad_parts)
+        problem = f"{name} is not readable ({bad}); {became}."
+        if became is not None and problem not in self.problems:
             self.problems.append(problem)
 
-    def _stored_stamp(self, trial_id: str) -> Stamp:
+    def _stored_stamp(self, row: Row) -> Stamp:
         """The stamp in the trial's own part; under the lock, so a bad part is not set aside but replaced."""
         try:
-            with opened(self.path / "rows" / f"{trial_id}{SUFFIX}", "rows") as part:
+            with opened(self.folder.opened(self._part_of(row, "rows")), "rows") as part:
                 return max((attempt, finished) for table in part.tables(list(STAMP)) for attempt, finished in lines(table, STAMP))
         except (BadPart, FileNotFoundError, ValueError):
             return (-1, "")
 
-    def _part_of(self, row: Row, kind: Kind) -> Path:
+    def _part_of(self, row: Row, kind: Kind) -> str:
+        """Its name. A row takes the place of an earlier one only under a lock; where there is none, its stamp tells them apart."""
         stamp = f"-{row.attempt}-{hashlib.sha256(row.finished_at.encode()).hexdigest()[:8]}"
-        return self.path / kind / f"{row.trial_id}{'' if kind == 'rows' else stamp}{SUFFIX}"
-
-    def _alone(self) -> AbstractContextManager[None]:
-        return locked(self.path / ".lock")
+        return f"{kind}/{row.trial_id}{'' if kind == 'rows' and self.folder.has_lock else stamp}{SUFFIX}"
 
 
 def _highest(groups: Iterable[list[Row]]) -> dict[str, Row]:
@@ -249,8 +222,8 @@ def _ambiguous(prefix: str, found: list[str]) -> str:
     return f"{len(found)} trials begin with '{prefix}': {some}. Give more of the id."
 
 
-def _unknown(trial_id: str, known: Iterable[str], path: Path) -> str:
+def _unknown(trial_id: str, known: Iterable[str], place: str) -> str:
     cut = {name[: len(trial_id)]: name for name in known}
     nearest = [cut[name] for name in get_close_matches(trial_id, cut)]
     hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
-    return f"No trial in {path} has the id '{trial_id}', or one that begins so.{hint}"
+    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint}"

@@ -94,7 +94,7 @@ class TrialTrainable(tune.Trainable):
 
     def _store(self) -> Store:
         """Never made here: a node that does not see the driver's must say so, not write into one of its own."""
-        return Store(Path(self.site["store"]), create=False)
+        return Store(self.site["store"], create=False)
 
     def _report(self, done: bool) -> dict[str, Any]:
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
@@ -111,7 +111,7 @@ def load_once(file: str) -> None:
 
 def stored_row(store: Store, trial_id: str, attempt: int) -> Row | None:
     """The row of this attempt or a later one, if it is there already."""
-    if not (store.path / "rows" / f"{trial_id}.parquet").exists():
+    if not store.has_part(trial_id):
         return None
     row = store.row(trial_id)
     return row if row.attempt >= attempt else None

@@ -14,7 +14,7 @@ from bench.render.csvfile import csv_text
 from bench.render.latex import latex
 from bench.render.markdown import markdown
 from bench.render.plotting import save
-from sweeps.parts import explained
+from sweeps.folder import explained
 
 WRITERS: dict[str, Callable[[Sheet], str]] = {"md": markdown, "tex": latex, "csv": csv_text}
 IMAGES = ("png", "pdf")

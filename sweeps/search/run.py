@@ -10,6 +10,7 @@ from typing import Any
 from sweeps.attempt import Attempt, Ending
 from sweeps.errors import EngineError, UnknownTrial
 from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, job_for, on_cluster
+from sweeps.places import settled
 from sweeps.row import CurvePoint, Record, Row
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.proposer import Proposer
@@ -89,7 +90,7 @@ def stopped_record(trial: Trial, report: Mapping[str, Any], engine: Engine, atte
     """Of a trial that was stopped early: what it reported last, and its score at each milestone as its curve."""
     step, objective, scores = report["trained_steps"], proposer.search.objectives[0], proposer.rule.scores
     ending = Ending("stopped_early", step, f"not among the best at step {step:,}")
-    conditions = replace(engine.conditions, attempt=attempt, checkpoint_dir=str(engine.checkpoints))
+    conditions = replace(engine.conditions, attempt=attempt, checkpoint_dir=settled(engine.checkpoints))
     metrics = {name: value for name, value in report["metrics"].items() if isinstance(value, int | float)}
     record = Attempt.lost(trial, conditions, ending, metrics, report["trained_seconds"]).record()
     points = [

@@ -105,7 +105,7 @@ def regenerate():
         for record in golden_records(known["golden-table"]):
             store.write(record)
         store.compact()
-        for lock in store.path.glob(".*lock"):
+        for lock in store.folder.path.glob(".*lock"):
             lock.unlink()
         for profile in PROFILES:
             sheet = known["golden-table"].render(Results(store, profile))

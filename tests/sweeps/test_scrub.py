@@ -17,6 +17,11 @@ from sweeps.scrub import scrubbed
         (r"C:\Users\ann\x.csv", ["Users", "ann"], ["x.csv"]),
         ("could not reach https://user:hunter2@example.org", ["hunter2", "user"], ["example.org"]),
         ("GET /v1?token=hunter2&a=1 failed", ["hunter2"], ["a=1"]),
+        (
+            "cannot read s3://lab/x?endpoint_override=minio.lab:9000: denied",
+            ["minio", "9000"],
+            ["s3://lab/x", "denied"],
+        ),
         ("password: hunter2, retrying", ["hunter2"], ["retrying"]),
         ("worker at 10.1.2.3:6379 died", ["10.1.2.3"], ["died"]),
         (

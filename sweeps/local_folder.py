@@ -1,0 +1,134 @@
+"""A folder that is a directory: any number of processes, on all nodes that see it, write and read at once.
+
+A file is written under a name that begins with a dot, which readers skip, forced to the disk, and renamed; the directory is then
+forced to the disk too, or a power cut could undo the rename.
+
+The trap: between looking at a file and removing or moving it, a writer may have put another one in its place. So whoever replaces,
+moves or removes a file holds the folder's lock, and compares the file's identity with that of the one it read.
+"""
+
+import errno
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from sweeps.errors import StoreError
+from sweeps.folder import LEFT, SUFFIX, Commit, Fill, Folder, Identity, Source, explained
+
+TEMPORARY = ".*.tmp"
+ABANDONED = 24 * 3600
+"""Seconds after which a temporary file is that of a process which was killed."""
+
+
+class LocalFolder(Folder):
+    """A directory. The identity of a file is its inode, its size and the time of its last change."""
+
+    has_lock = True
+
+    def __init__(self, path: Path, create: bool = True) -> None:
+        self.path, self.place = path, str(path)
+        with explained("use", path):
+            if create:
+                path.mkdir(parents=True, exist_ok=True)
+            elif not path.exists():
+                raise StoreError(f"There are no results in {path}: no such directory.")
+            os.listdir(path)
+
+    def names(self, kind: str) -> set[str]:
+        try:
+            return {name for name in os.listdir(self.path / kind) if not name.startswith(".")}
+        except FileNotFoundError:
+            return set()
+
+    def has_part(self, kind: str, trial_id: str) -> bool:
+        return (self.path / kind / f"{trial_id}{SUFFIX}").exists()
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Source]:
+        path = self.path / name
+        with path.open("rb") as file:
+            yield Source(file, _identity(os.fstat(file.fileno())), str(path))
+
+    @contextmanager
+    def staged(self, kind: str, fill: Fill) -> Iterator[Commit]:
+        directory = self.path / kind
+        directory.mkdir(parents=True, exist_ok=True)
+        temporary = directory / f".{os.getpid()}-{secrets.token_hex(8)}.tmp"
+        try:
+            with temporary.open("xb") as file:
+                fill(file)
+                file.flush()
+                os.fsync(file.fileno())
+            yield lambda name: _rename(temporary, self.path / name)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def remove(self, files: Mapping[str, Identity]) -> None:
+        with self.alone():
+            for path in (self.path / name for name, identity in files.items() if is_still(self.path / name, identity)):
+                path.unlink()
+
+    def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
+        path, new = self.path / name, name.replace("/", "-")
+        target = self.path / "set-aside" / new
+        with suppress(OSError), self.alone():
+            if not is_still(path, identity):
+                return None
+            if move:
+                target.parent.mkdir(exist_ok=True)
+                os.replace(path, target.with_stem(f"{target.stem}-{identity[0]}") if target.exists() else target)
+                return f"moved to set-aside/{new}"
+        return LEFT
+
+    def remove_abandoned(self, kind: str) -> None:
+        for path in (self.path / kind).glob(TEMPORARY):
+            with suppress(FileNotFoundError):  # its writer is alive, and has renamed it
+                if time.time() - path.stat().st_mtime > ABANDONED:
+                    path.unlink()
+
+    def alone(self) -> AbstractContextManager[None]:
+        return locked(self.path / ".lock")
+
+    def compacting(self) -> AbstractContextManager[None]:
+        return locked(self.path / ".compaction.lock", wait=False)
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    os.replace(temporary, path)
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _identity(status: os.stat_result) -> Identity:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def is_still(path: Path, identity: Identity) -> bool:
+    """Whether the file of that name is the one that was read."""
+    try:
+        return _identity(path.stat()) == identity
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[None]:
+    """Alone among the processes that lock this file; BlockingIOError if it is taken and `wait` is false.
+
+    The system lets go of the lock when its holder dies, so none is ever stale. Some cluster file systems have no locks: there,
+    writers go on without, because renaming alone keeps every part whole.
+    """
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
+                raise
+        yield

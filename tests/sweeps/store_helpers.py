@@ -1,0 +1,63 @@
+"""What the tests of the store share: records that tell which attempt left them, and processes that write them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
+from sweeps.schema import column_types
+from sweeps.store import Store
+
+PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
+JSON_COLUMNS = {"metrics": '{"nll": 0.1}', "spec": "{}", "versions": "{}", "restarts": "[]"}
+
+
+def a_row(trial_id="abc0", **changes):
+    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
+    return Row(**(values | JSON_COLUMNS | {"trial_id": trial_id, "schema_version": SCHEMA_VERSION} | changes))
+
+
+def a_record(trial_id="abc0", attempt=1, **changes):
+    """Curves and arrays that tell which attempt left them."""
+    row = a_row(trial_id, attempt=attempt, finished_at=f"2026-01-0{attempt}", **changes)
+    curves = [CurvePoint(trial_id, "training", "loss", step, float(attempt)) for step in range(3)]
+    return Record(row, curves, {"samples": np.full((2, 2), attempt, np.float32)})
+
+
+def holds(store, record):
+    """Whether the store gives back this record whole."""
+    trial_id = record.row.trial_id
+    arrays = store.arrays(trial_id)
+    same = arrays.keys() == record.arrays.keys() and all(np.array_equal(arrays[name], a) for name, a in record.arrays.items())
+    return store.row(trial_id) == record.row and store.curves(trial_id) == record.curves and same
+
+
+def files(store, kind="rows"):
+    return sorted(store.folder.names(kind))
+
+
+def parquet_files(store, kind):
+    for name in files(store, kind):
+        with store.folder.opened(f"{kind}/{name}") as source:
+            yield pq.ParquetFile(source.file)
+
+
+def filled(path, count=5):
+    store = Store(path)
+    for i in range(count):
+        store.write(a_record(f"t{i:02}"))
+    return store
+
+
+def python(code, *arguments):
+    """A process that has this file's names."""
+    start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from store_helpers import *\n"
+    return subprocess.Popen([sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
