@@ -5,7 +5,6 @@ of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the f
 said is filled in, so that no other variant's rows can be taken for these.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +34,6 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     written = {key: _value(name, known[key], value) for key, value in settings.items()}
     part = {"name": name} | {key: setting.default for key, setting in known.items() if not setting.required} | written
     return part, _folder(path) if colon else None
-
-
-def check_rows(part: Mapping[str, Any], data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch; say so once, before every trial does."""
-    from vera.build import build_labelled
-
-    rows = len(build_labelled(part, data_dir).split(0).train)
-    if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )
 
 
 def _pair(pair: str, text: str) -> tuple[str, str]:

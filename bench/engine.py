@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sweeps.store import Store
     from sweeps.sweep import Sweep
     from sweeps.trial import Trial
+    from vera.spec import Part
 
 GPU_RATE = 5e12
 """Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
@@ -245,7 +246,7 @@ def _trials(arguments: argparse.Namespace) -> "list[Trial]":
 def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
     """The sweep of a table on the data of --dataset."""
     from bench.artifact import artifacts
-    from bench.datasets import check_rows, dataset_part
+    from bench.datasets import dataset_part
 
     part, _ = dataset_part(arguments.dataset)
     if arguments.sweep not in artifacts.known:
@@ -253,8 +254,20 @@ def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
     elsewhere = artifacts.known[arguments.sweep].on(part)
     if "file" in part:
         largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
-        check_rows(part, arguments.data_dir, largest)
+        _check_rows(part, arguments.data_dir, largest)
     return elsewhere.sweep()
+
+
+def _check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
+    """A user's own file must fill a batch; say so once, before every trial does."""
+    from vera.build import build_labelled
+    from vera.errors import SettingError
+
+    rows = len(build_labelled(part, data_dir).split(0).train)
+    if rows < batch:
+        raise SettingError(
+            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
+        )
 
 
 def _declare() -> None:
