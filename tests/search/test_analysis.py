@@ -1,0 +1,67 @@
+"""Importance of axes and the best so far, on scores made up."""
+
+import random
+
+import pytest
+from engine_helpers import make_row
+
+from sweeps.search.analysis import importance, progress
+from sweeps.search.declaration import Search
+from sweeps.search.objective import Objective
+from sweeps.search.space import Space, choice, uniform
+from sweeps.trial import Trial
+from vera.spec import TrialSpec
+
+SPACE = Space((uniform("method.a", low=0, high=1), uniform("method.b", low=0, high=1), choice("method.c", values=("x", "y"))))
+
+
+def base(profile):
+    return Trial(TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "ml"}, 10), profile)
+
+
+SEARCH = Search("made-up", "for these tests", base, SPACE, (Objective("value", worst=-100.0),), (100,))
+
+
+def entry(point, value, number=0, outcome="ok", step=10):
+    made = SEARCH.configuration(point, "smoke")
+    metrics = f'{{"value": {value}}}'
+    made.rows = {100: make_row(f"{number:04}", outcome=outcome, outcome_step=step, metrics=metrics, seed=100, seconds=2.0,
+                               finished_at=f"2026-01-01T00:00:{number:02}")}  # fmt: skip
+    return made
+
+
+def entries(score, n=200):
+    rng = random.Random(0)
+    points = [SPACE.draw(rng) for _ in range(n)]
+    return [entry(point, score(point), number % 60) for number, point in enumerate(points)]
+
+
+def test_the_axis_that_decides_has_nearly_all_of_it():
+    found = importance(entries(lambda point: 5 * point["method.a"]))
+    assert found["method.a"] == pytest.approx(15 / 16, abs=0.02)  # a quarter keeps a sixteenth of the variance inside
+    assert max(found["method.b"], found["method.c"]) < 0.05
+
+
+def test_choices_and_numbers_share_by_their_variances():
+    found = importance(entries(lambda point: point["method.a"] + (point["method.c"] == "y") / 3**0.5))
+    assert found["method.a"] == pytest.approx(15 / 32, abs=0.08)
+    assert found["method.c"] == pytest.approx(1 / 2, abs=0.08)
+
+
+def test_chance_is_taken_off():
+    rng = random.Random(1)
+    shares = [importance(entries(lambda _: rng.gauss(0, 1), 24))["method.a"] for _ in range(60)]
+    assert sum(shares) / 60 < 0.08
+
+
+def test_too_few_or_equal_scores_say_nothing():
+    assert importance(entries(lambda point: point["method.a"], 7)) == dict.fromkeys(SPACE.names)
+    assert importance(entries(lambda _: 1.0)) == dict.fromkeys(SPACE.names)
+    assert importance([]) == {}
+
+
+def test_the_best_so_far_rises_and_counts_the_cost_of_what_was_stopped():
+    point = SPACE.draw(random.Random(0))
+    made = [entry(point, 1.0, 1), entry(point, 9.0, 2, "stopped_early", 3), entry(point, 0.5, 3), entry(point, 2.0, 4)]
+    marks = progress(made[::-1])
+    assert [(mark.steps, mark.seconds, mark.score) for mark in marks] == [(10, 2.0, 1.0), (23, 6.0, 1.0), (33, 8.0, 2.0)]
