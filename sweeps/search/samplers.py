@@ -43,10 +43,10 @@ class Grid(Sampler):
 
     def __init__(self, space: Space) -> None:
         super().__init__(space)
-        self.points = space.grid()
+        self.left = list(space.grid())[::-1]  # no iterator: Tune pickles whatever searches
 
     def propose(self) -> Point | None:
-        return next(self.points, None)
+        return self.left.pop() if self.left else None
 
 
 class Random(Sampler):

@@ -16,13 +16,15 @@ from sweeps.search.proposer import Proposer
 from sweeps.trial import Trial
 
 Report = Mapping[str, Any]
+METRICS = "metrics/"
+"""Tune hands a scheduler what was reported with nested names joined."""
 
 
 class ProposerSearcher(Searcher):
     """Tune's view of a proposer. `job_of` makes what a worker is told of a trial, `row_of` reads its row once it has one."""
 
     def __init__(self, proposer: Proposer, job_of: Callable[[Trial], Any], row_of: Callable[[str], Row | None]) -> None:
-        super().__init__(metric="score", mode="max")
+        super().__init__(metric="trained_steps", mode="max")  # Tune wants one that every report has; nothing reads it
         self.proposer, self.job_of, self.row_of = proposer, job_of, row_of
         self.issued: dict[str, Trial] = {}
         """Trials that were handed out, by their id in Tune."""
@@ -58,10 +60,11 @@ class RuleScheduler(FIFOScheduler):
         if result["done"] or step not in rule.scores or trial_id in rule.scores[step]:
             return TrialScheduler.CONTINUE
         objective = self.proposer.search.objectives[0]
-        score = objective.of_metrics(result["metrics"])
+        metrics = {name.removeprefix(METRICS): value for name, value in result.items() if name.startswith(METRICS)}
+        score = objective.of_metrics(metrics)
         rule.note(trial_id, step, objective.score(objective.worst) if score is None else score)
         if not rule.stops(trial_id, step):
             return TrialScheduler.CONTINUE
         owner = self.proposer.owners[trial_id]
-        self.stopped(next(own for own in owner.trials if own.id == trial_id), result)
+        self.stopped(next(own for own in owner.trials if own.id == trial_id), {**result, "metrics": metrics})
         return TrialScheduler.STOP
