@@ -107,9 +107,9 @@ class Artifacts:
         return kind
 
 
-def own_name(name: str, data: str) -> str:
-    """Of an artifact's files where it is on other data than its own, such as table6-wine."""
-    return f"{name}-{re.sub(r'[^a-z0-9]+', '-', data.lower()).strip('-')}"
+def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
+    """Of an artifact's files, such as table6-wine, and its title, where it is on other data than its own."""
+    return f"{artifact.name}-{re.sub(r'[^a-z0-9]+', '-', data.lower()).strip('-')}", f"{artifact.title} on {data}"
 
 
 def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:

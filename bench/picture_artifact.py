@@ -6,7 +6,7 @@ On other data an artifact has trials, claims and files of its own; nothing of it
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from bench.artifact import Artifact, Column, Drawing, Sheet, Value, own_name
+from bench.artifact import Artifact, Column, Drawing, Sheet, Value, names_on
 from bench.claims import Claim, Finding
 from bench.pictures import SETS, SIZES, Pictures, flop, own_pictures, trials
 from bench.render.caption import caption_tail
@@ -66,7 +66,7 @@ class PictureArtifact(Artifact):
     def names(self, profile: Profile) -> tuple[str, str]:
         """Of its files, and as it is printed: those on other data have their own."""
         data = self.sets(profile)[0].name
-        return (self.name, self.title) if self.dataset is None else (own_name(self.name, data), f"{self.title} on {data}")
+        return (self.name, self.title) if self.dataset is None else names_on(self, data)
 
 
 def on_first(check: Check, sets: Sets) -> Callable[[Results], Finding]:

@@ -109,17 +109,17 @@ class Line:
 
 VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
 LINES = (
-    Line("Classifier", {"name": "supervised", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 1e-3},
+    Line("Classifier", {"name": "supervised", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 3e-3},
          reference={"method": "Classifier"}),
-    Line("JEM", {"name": "jem", "lr": 1e-4, "betas": [0.9, 0.999], "data_noise": 0.03, "warmup": 1_000}, {"capacity": 1_000},
-         dropout=False, restarts=2, reference={"method": "JEM"}),
-    Line("HDGE", {"name": "hdge", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 1e-3, "queue": 4_096},
+    Line("JEM", {"name": "jem", "lr": 1e-4, "betas": [0.9, 0.999], "data_noise": 0.03, "warmup": 1_000},
+         {"lr": 1e-3, "capacity": 1_000}, dropout=False, restarts=2, reference={"method": "JEM"}),
+    Line("HDGE", {"name": "hdge", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 3e-3, "queue": 4_096},
          reference={"method": "HDGE"}),
     Line("VERA α=100", {**VERA, "alpha": 100.0, "lr": 3e-5, "generator_lr": 6e-5, "posterior_lr": 3e-5},
-         {"lr": 3e-4, "generator_lr": 6e-4, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
+         {"lr": 1e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
          reference={"method": "VERA", "variant": "alpha=100"}),
     Line("VERA α=1", {**VERA, "alpha": 1.0, "lr": 1e-4, "generator_lr": 2e-4, "posterior_lr": 2e-4},
-         {"lr": 3e-4, "generator_lr": 6e-4, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
+         {"lr": 1e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
          reference={"method": "VERA", "variant": "alpha=1"}),
 )  # fmt: skip
 COPIED = ("Classifier", "JEM", "HDGE")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts, own_name
+from bench.artifact import Artifact, Column, Sheet, Value, artifacts, names_on
 from bench.cell import Cell
 from bench.claims import Claim, Finding, all_of, compare
 from bench.reference import paper_value
@@ -161,10 +161,7 @@ class Table6(Artifact):
         rows = results.rows_of(self.trials(profile))
         caption = f"Held-out accuracy at the end of training, higher is better; {ABOUT[profile]}. {caption_tail(rows)}"
         notes = (*self.notes(), *data_notes(rows), *results.notes)
-        name, title = self.name, self.title
-        if self.dataset is not None:
-            data = self.tables(profile)[0].name
-            name, title = own_name(name, data), f"{title} on {data}"
+        name, title = (self.name, self.title) if self.dataset is None else names_on(self, self.tables(profile)[0].name)
         return Sheet(name, title, caption, self.columns, lines, profile, notes)
 
     def block(self, results: Results, table: Table) -> Iterator[dict[str, Value]]:

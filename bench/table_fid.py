@@ -20,7 +20,7 @@ TABLE = "Table U1 (unnumbered, App. C.3)"
 REFERENCES = ("SNGAN", "NCSN", "ADE", "IGEBM", "Glow", "FCE")
 KINDS = {"": ("refined by MALA", "MALA refined"), "generated_": ("generator's own", "generator samples")}
 """Prefix of the metrics → what the samples are, and what the paper calls them."""
-CHAINS = "chains of its buffer"
+AS_DRAWN = "as it draws them"
 
 
 def refinement_helps(results: Results, pictures: Pictures) -> Finding:
@@ -52,7 +52,7 @@ class TableFID(FirstPictures):
 
     def block(self, judge: Judge, trial: Trial) -> Iterator[dict[str, Value]]:
         """One line for each kind of samples that the trial has."""
-        kinds = KINDS if "generator" in trial.spec.networks else {"": (CHAINS, "")}
+        kinds = KINDS if "generator" in trial.spec.networks else {"": (AS_DRAWN, "")}
         for prefix, (samples, name) in kinds.items():
             yield {
                 "dataset": judge.pictures.name, "method": trial.label, "samples": samples,

@@ -63,10 +63,11 @@ def extract(path: Path, member: str, target: Path) -> bool:
     if not zipfile.is_zipfile(path):
         return False
     try:
-        with ExitStack() as stack, open(target, "wb") as file:
-            shutil.copyfileobj(find_member(stack.enter_context(open(path, "rb")), member, stack), file)
+        with ExitStack() as stack:
+            packed = find_member(stack.enter_context(open(path, "rb")), member, stack)
+            with open(target, "wb") as file:
+                shutil.copyfileobj(packed, file)
     except NoMember:
-        target.unlink(missing_ok=True)
         return False
     except DAMAGE as error:
         target.unlink(missing_ok=True)
