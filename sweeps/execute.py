@@ -23,8 +23,8 @@ from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
 from sweeps.store import Store
 from sweeps.trial import Trial
+from vera.build import locate_files
 from vera.interrupts import deferred_interrupt
-from vera.registry import datasets
 from vera.tasks import build_task
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class Job(dict[str, Any]):
 class Listener:
     """What happens to trials as they run; the progress display is one."""
 
+    def noted(self, note: str) -> None:
+        """Something to know before the first of them starts."""
+
     def started(self, trial_id: str) -> None: ...
 
     def advanced(self, trial_id: str, step: int) -> None: ...
@@ -77,7 +80,8 @@ def execute(
     listener = listener or Listener()
     store = Store(engine.store)
     engine.exports.check()
-    check_data(trials, engine.conditions.data_dir)
+    for note in check_data(trials, engine.conditions.data_dir):
+        listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     jobs = [_job(trial, before.get(trial.id, 0) + 1) for trial in trials]
     with connected(engine.address) as available, _quiet_folder() as folder:
@@ -93,14 +97,12 @@ def execute(
             forget_checkpoint(engine.checkpoints / f"{trial.id}.pt")
 
 
-def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
-    """Raise `DataMissing` now, once, where a worker would for each trial."""
-    for name in sorted({trial.spec.dataset["name"] for trial in trials}):
-        locate = getattr(datasets.get(name), "locate", None)
-        if locate is not None:
-            locate(data_dir)
-    for spec in {canonical_json(trial.spec.task_part): trial.spec for trial in trials}.values():
-        build_task(spec).preflight(data_dir)
+def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
+    """Raise `DataMissing` now, once, where a worker would for each trial; say what will be left out of the measurements."""
+    for part in {canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values():
+        locate_files(part, data_dir)
+    kinds = {canonical_json([trial.spec.task_part, trial.spec.dataset]): trial.spec for trial in trials}
+    return sorted({note for spec in kinds.values() for note in build_task(spec).preflight(spec, data_dir)})
 
 
 def _fit(jobs: list[Job], engine: Engine, listener: Listener, store: Store, folder: str) -> "ListenerCallback":
