@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
+from bench.costs import plan_cost, trial_cost
 from bench.flags import LOCAL, Verbs, execution, selection, verb
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from sweeps.trial import Trial
     from vera.spec import Part
 
-GPU_RATE = 5e12
-"""Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
 
@@ -87,21 +86,10 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
-        cost = _trial_cost(arguments.sweep, trial, plan.seconds.get(trial.id))
+        cost = trial_cost(arguments.sweep, trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
     return 0
-
-
-def _trial_cost(sweep: str, trial: "Trial", seconds: float | None) -> str:
-    """As such trials took here, else from counted operations."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
-    work = flop(trial) if flop else None
-    if seconds is not None:
-        return f"about {seconds:.0f} s"
-    return "cost unknown" if work is None else f"about {work / GPU_RATE / 3600:.2g} GPU-hours"
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
@@ -276,22 +264,9 @@ def _declare() -> None:
 
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
-    about = _cost(arguments.sweep, plan) if plan.missing else ""
+    about = plan_cost(arguments.sweep, plan) if plan.missing else ""
     total = len(plan.missing) + len(plan.cached)
     return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {len(plan.cached)} already done{about}"
-
-
-def _cost(sweep: str, plan: "Plan") -> str:
-    """From measured times where the store knows all such trials, else from counted operations at an assumed rate."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
-    counted = [flop(trial) for trial in plan.missing] if flop else []
-    known = [work for work in counted if work is not None]
-    if known and len(known) == len(counted) and len(plan.seconds) < len(plan.missing):
-        return f" · about {sum(known) / GPU_RATE / 3600:.0f} GPU-hours at {GPU_RATE / 1e12:g} TFLOP/s"
-    seconds = plan.cost()
-    return "" if seconds is None else f" · about {seconds / 60:.1f} CPU-minutes"
 
 
 def _name_problems(store: "Store") -> None:

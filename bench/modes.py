@@ -30,6 +30,8 @@ LINES: Mapping[str, tuple[Part, Mapping[str, str]]] = {
     ),
 }
 """By label: the published settings, and how the paper's value is found."""
+GFLOP = {"VERA": 835.0, "VERA-HMC": 1_420.0, "VERA λ=0": 415.0}
+"""Of one step at the `paper` profile. Half of VERA's is the generator's pass over k = 20; HMC has 24 gradients of it instead."""
 FEWER = 10.0
 """Modes by which one generator may fall behind another and still be called as good."""
 
@@ -111,8 +113,8 @@ class Modes(Artifact):
         return (trial_of(label, profile) for label in LINES)
 
     def flop(self, trial: Trial) -> float | None:
-        """Of a whole trial at the `paper` profile; half of a step is the generator's pass over k = 20."""
-        return 835e9 * trial.spec.steps if trial.profile == "paper" else None
+        """Of a whole trial at the `paper` profile."""
+        return 1e9 * GFLOP[trial.label] * trial.spec.steps if trial.profile == "paper" else None
 
     def render(self, results: Results) -> Sheet:
         lines = tuple(self.entry(results, trial) for trial in self.trials(results.profile))

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench.cell import Cell
+from bench.claims import Finding, compare
 from bench.picture_artifact import PictureArtifact
-from bench.pictures import COPIED, LINES, Pictures
+from bench.pictures import COPIED, LINES, Pictures, trials
 from bench.reference import paper_values
 from bench.results import Results, metrics_of
 from sweeps.trial import Profile, Trial
@@ -18,6 +19,7 @@ NETWORKS = {"inception": "Inception", "digits": "digit classifier"}
 SOURCE = "copied in the paper"
 """Of a line that was not trained here: the paper has it from another paper."""
 NO_SAMPLES = "draws no samples"
+SAMPLES = "quality_samples_"
 NO_PROBABILITIES = "the TorchScript network has no class probabilities"
 
 
@@ -32,6 +34,13 @@ class FirstPictures(PictureArtifact):
 
     def pictures(self, profile: Profile) -> Pictures:
         return self.sets(profile)[0]
+
+
+class SampledPictures(FirstPictures):
+    """Of the methods that draw samples."""
+
+    def trials(self, profile: Profile) -> Iterator[Trial]:
+        return trials(profile, self.sets(profile), samples=True)
 
 
 def printed(artifact: str, method: str, metric: str, dataset: str = "CIFAR10", variant: str = "") -> float | None:
@@ -69,11 +78,26 @@ class Judge:
         found = replace(found, comparable=trial.label not in COPIED)
         return found if found.values else replace(found, reason=self._blank(trial, name) or found.reason)
 
-    def heading(self, name: str, trials: Sequence[Trial]) -> str:
+    @property
+    def distance(self) -> str:
+        """What its distance is called: FID is Inception's alone."""
+        return "FID" if self.pictures.features == "inception" else "Fréchet distance"
+
+    def numbers(self, asked: Sequence[Trial]) -> list[float]:
+        """Of samples that these trials were judged by."""
+        return sorted({n for trial in asked for n in self.results.cell(trial, self.metric("quality_samples")).values})
+
+    def heading(self, name: str, asked: Sequence[Trial]) -> str:
         """With the network and, once it is known, the number of samples."""
-        n = sorted({v for trial in trials for v in self.results.cell(trial, self.metric("quality_samples")).values})
+        n = self.numbers(asked)
         count = f", n = {' or '.join(f'{v:,.0f}' for v in n)}" if n else ""
         return f"{name} ({NETWORKS[self.pictures.features]}{count})"
+
+    def closer(self, better: Trial, worse: Trial) -> Finding:
+        """Whether one's samples lie closer to the data: by FID at one n, else by KID, which does not shrink with n."""
+        n = self.numbers([better, worse])
+        metric, name = ("fid", self.distance) if len(n) < 2 else ("kid", f"KID (n = {' and '.join(f'{v:,.0f}' for v in n)})")
+        return compare(f"{name} of {worse.label}", self.cell(worse, metric), better.label, self.cell(better, metric))
 
     def _blank(self, trial: Trial, name: str) -> str:
         """Why a trial that ended ok lacks it: it has no samples, or its network no probabilities."""
@@ -81,7 +105,8 @@ class Judge:
         if not ended:
             return ""
         if not any(self.metric("quality_samples") in metrics for metrics in ended):
-            return NO_SAMPLES
+            others = {key.removeprefix(SAMPLES) for metrics in ended for key in metrics if key.startswith(SAMPLES)}
+            return f"judged by another network ({', '.join(sorted(others))})" if others else NO_SAMPLES
         return NO_PROBABILITIES if name.endswith("score") else ""
 
 

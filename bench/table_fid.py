@@ -11,7 +11,7 @@ from bench.artifact import Column, Sheet, Value, artifacts
 from bench.cell import Cell
 from bench.claims import Claim, Finding, compare
 from bench.picture_artifact import Sets, on_first
-from bench.picture_tables import SOURCE, FirstPictures, Judge, printed, reference_cell, referred
+from bench.picture_tables import SOURCE, Judge, SampledPictures, printed, reference_cell, referred
 from bench.pictures import Pictures, line, trial_of
 from bench.results import Results
 from sweeps.trial import Trial
@@ -26,17 +26,18 @@ AS_DRAWN = "as it draws them"
 def refinement_helps(results: Results, pictures: Pictures) -> Finding:
     """On the same trials."""
     trial = trial_of(line("VERA α=1"), pictures, results.profile)
-    found = [Judge(results, pictures).cell(trial, f"{prefix}fid") for prefix in ("generated_", "")]
-    return compare("FID of generator samples", found[0], "refined", found[1])
+    judge = Judge(results, pictures)
+    own, refined = (judge.cell(trial, f"{prefix}fid") for prefix in ("generated_", ""))
+    return compare(f"{judge.distance} of generator samples", own, "refined", refined)
 
 
 @artifacts.register
-class TableFID(FirstPictures):
+class TableFID(SampledPictures):
     name = "table-fid"
     title = "Extended table (App. C.3): Fréchet distance and Inception Score"
 
     def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        yield Claim("refinement-helps", "MALA refinement improves the generator's samples: FID at α = 1 falls.", "App. C.3",
+        yield Claim("refinement-helps", "MALA refinement brings the generator's samples closer to the data at α = 1.", "App. C.3",
                     on_first(refinement_helps, sets))  # fmt: skip
 
     def render(self, results: Results) -> Sheet:
@@ -44,7 +45,7 @@ class TableFID(FirstPictures):
         score = "IS" if judge.pictures.features == "inception" else "score"
         columns = (
             Column("dataset", "data"), Column("method", "method"), Column("samples", "samples"),
-            Column("fid", judge.heading("FID", trials), 1), Column("score", judge.heading(score, trials), 2),
+            Column("fid", judge.heading(judge.distance, trials), 1), Column("score", judge.heading(score, trials), 2),
         )  # fmt: skip
         lines = (*(entry for trial in trials for entry in self.block(judge, trial)), *self.references(judge))
         text = "Fréchet distance (lower is better) and score (higher is better) of samples"

@@ -26,8 +26,8 @@ from sweeps.scrub import scrubbed
 from sweeps.shelf import forget_checkpoints
 from sweeps.store import Store
 from sweeps.trial import Trial
+from vera.build import locate_files
 from vera.interrupts import deferred_interrupt
-from vera.registry import datasets
 from vera.tasks import build_task
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class Job(dict[str, Any]):
 class Listener:
     """What happens to trials as they run; the progress display is one."""
 
+    def noted(self, note: str) -> None:
+        """Something to know before the first of them starts."""
+
     def started(self, trial_id: str) -> None: ...
 
     def advanced(self, trial_id: str, step: int) -> None: ...
@@ -82,7 +85,8 @@ def execute(
     listener = listener or Listener()
     store = Store(engine.store)
     engine.exports.check()
-    check_data(trials, engine.conditions.data_dir)
+    for note in check_data(trials, engine.conditions.data_dir):
+        listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     with on_cluster(engine) as (available, folder):
         shares = measured_shares(trials, _site(engine), available) if engine.pack_gpus else {}
@@ -128,14 +132,12 @@ def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
         check_nodes(engine.store, _places(engine))
 
 
-def check_data(trials: Sequence[Trial], data_dir: str | None) -> None:
-    """Raise `DataMissing` now, once, where a worker would for each trial."""
-    for name in sorted({trial.spec.dataset["name"] for trial in trials}):
-        locate = getattr(datasets.get(name), "locate", None)
-        if locate is not None:
-            locate(data_dir)
-    for spec in {canonical_json(trial.spec.task_part): trial.spec for trial in trials}.values():
-        build_task(spec).preflight(data_dir)
+def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
+    """Raise `DataMissing` now, once, where a worker would for each trial; say what will be left out of the measurements."""
+    for part in {canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values():
+        locate_files(part, data_dir)
+    kinds = {canonical_json([trial.spec.task_part, trial.spec.dataset]): trial.spec for trial in trials}
+    return sorted({note for spec in kinds.values() for note in build_task(spec).preflight(spec, data_dir)})
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ class Progress(Listener):
         self.running: dict[str, int] = {}
         self.over: dict[str, Outcome] = {}
 
+    def noted(self, note: str) -> None:
+        print(f" {note}", file=self.out, flush=True)
+
     def started(self, trial_id: str) -> None:
         self.running.setdefault(trial_id, 0)
         self._draw()

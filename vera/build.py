@@ -5,6 +5,7 @@ spec repeats it.
 """
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,15 @@ def build_source(part: Part, data_dir: str | Path | None = None) -> Any:
     if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
         settings["data_dir"] = str(data_dir)
     return datasets.create(name, **settings)
+
+
+def locate_files(part: Part, data_dir: str | Path | None = None) -> None:
+    """`DataMissing` if a file is not there that this data set, with these settings, will read."""
+    name, settings = _split(part)
+    locate = getattr(datasets.get(name), "locate", None)
+    if locate is not None:
+        asked = signature(locate).parameters
+        locate(data_dir, **{key: value for key, value in settings.items() if key in asked and key != "data_dir"})
 
 
 def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:

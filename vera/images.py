@@ -8,12 +8,14 @@ Traps: a distance or a score means something only beside the network and the num
 the metrics; and an unseen set whose files are not here is left out, never replaced.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from torch import Tensor
 
+from vera.build import build_labelled
 from vera.classification import JointTask
 from vera.data.labelled import Split
 from vera.data.pixels import scaled
@@ -65,9 +67,13 @@ class ImageTask(JointTask):
         for name in unseen:
             unseen_sets.get(name)
 
-    def preflight(self, data_dir: str | Path | None = None) -> None:
+    def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
+        """Unseen sets whose files are not here are named now: a trial without them is whole, and is not trained again for them."""
+        if build_labelled(spec.dataset, data_dir).channels is None:
+            raise IncompatibleModel(f"The task 'images' needs a data set of images; '{spec.dataset['name']}' is none.")
         if self.features == "inception":
             inception_file(data_dir)
+        return [text for name in self.unseen if (text := _missing(name, data_dir))]
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
         """What the measurement at the end will need is looked for now, not after days of training."""
@@ -150,3 +156,14 @@ class ImageTask(JointTask):
         if self.features == "inception":
             return inception_network(device=device, data_dir=self.data_dir)
         return DigitFeatures(DigitRecipe(side=data.side or 32), data_dir=self.data_dir, device=device)
+
+
+def _missing(name: str, data_dir: str | Path | None) -> str:
+    """What to say of an unseen set that will be left out; nothing of one that is here. A damaged one is an error."""
+    verify = getattr(unseen_sets.get(name), "verify", None)
+    try:
+        if verify is not None:
+            verify(data_dir)
+    except DataMissing as error:
+        return f"The unseen set {name} is left out: {error}"
+    return ""

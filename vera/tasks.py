@@ -5,7 +5,7 @@ look at. All of it is plain data, so that whoever reads the row needs neither th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -63,8 +63,10 @@ class Task(ABC):
     def measure(self, trainer: Trainer) -> Measurement:
         """Of a run that ended ok."""
 
-    def preflight(self, data_dir: str | Path | None = None) -> None:  # noqa: B027 (most tasks need nothing but their data)
-        """Raise `DataMissing` where a file is not there that the measurement will need, beside the data set itself."""
+    def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
+        """Raise where the measurement could not be made: a file is not there or damaged, the data are of another kind. What can be
+        left out of it is said, one sentence each. The data set's own files are looked for elsewhere."""
+        return ()
 
 
 @tasks.register("density")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from bench.artifact import artifacts
 from bench.datasets import dataset_part
 from bench.modes import LINES as MODE_LINES
 from bench.modes import trial_of as modes_trial
-from bench.picture_tables import NO_PROBABILITIES, NO_SAMPLES, printed
+from bench.picture_tables import NO_PROBABILITIES, printed
 from bench.pictures import LINES, SETS, UNSEEN, line, own_pictures, trial_of
 from bench.render.spread import spread
 from bench.stability import VERA
@@ -32,9 +33,9 @@ from vera.tasks import build_task
 FIGURES = ("figure4", "figure7", *(f"figure{number}" for number in range(9, 28)), "classes", "outliers")
 SHEETS = ("table3", "table4", "table5", "table-fid", "speed", "stability", "modes")
 TABLE3, TABLE4, TABLE5, TABLE_FID, SPEED, STABILITY, MODES = (artifacts.known[name] for name in SHEETS)
-ACCURACY = {"Classifier": 0.96, "JEM": 0.92, "HDGE": 0.95, "VERA α=100": 0.94, "VERA α=1": 0.76}
+ACCURACY = {"Classifier": 0.96, "JEM": 0.92, "HDGE": 0.95, "HDGE + log p(x)": 0.9, "VERA α=100": 0.94, "VERA α=1": 0.76}
 AUROC = dict(zip(UNSEEN, (0.83, 0.73, 0.86, 0.33), strict=True))
-FID = {"JEM": 40.0, "VERA α=100": 30.0, "VERA α=1": 27.0}
+FID = {"JEM": 40.0, "HDGE + log p(x)": 38.0, "VERA α=100": 30.0, "VERA α=1": 27.0}
 
 
 def measured(label, key, features, seed, unseen):
@@ -69,11 +70,14 @@ def entry_of(sheet, **wanted):
 
 
 @pytest.mark.parametrize("profile", SETS)
-def test_everything_but_speed_and_modes_is_read_off_table_3s_trials(profile):
+def test_everything_but_speed_and_modes_is_read_off_table_3s_trials_and_one_for_its_samples(profile):
     own = {trial.id for trial in TABLE3.trials(profile)}
-    assert len(own) == len(list(TABLE3.trials(profile))) == len(SETS[profile]) * len(LINES)
-    for name in {*FIGURES, *SHEETS} - {"speed", "modes"}:
+    assert len(own) == len(list(TABLE3.trials(profile))) == len(SETS[profile]) * (len(LINES) - 1)
+    for name in {*FIGURES, *SHEETS} - {"speed", "modes", "table4", "table-fid"}:
         assert {trial.id for trial in artifacts.known[name].trials(profile)} <= own, name
+    for table in (TABLE4, TABLE_FID):
+        assert {trial.label for trial in table.trials(profile) if trial.id not in own} == {"HDGE + log p(x)"}
+        assert len(list(table.trials(profile))) == 4
     for name in (*FIGURES, *SHEETS):
         trials = find_sweep(name).trials(profile)
         assert len({trial.id for trial in trials}) == len(trials) > 0, name
@@ -116,11 +120,12 @@ def test_table_4_has_the_papers_values_beside_inception_on_cifar10_alone(tmp_pat
     sheet = TABLE4.render(results_of(tmp_path / "paper", records(), "paper"))
     found = {entry["method"]: entry["fid"] for entry in sheet.lines}
     assert {label: cell.paper for label, cell in found.items()} == {
-        "JEM": 38.4, "HDGE": 37.6, "VERA α=100": 30.5, "VERA α=1": 27.5, "SNGAN": 25.5, "NCSN": 23.52,
+        "JEM": 38.4, "HDGE + log p(x)": 37.6, "VERA α=100": 30.5, "VERA α=1": 27.5, "SNGAN": 25.5, "NCSN": 23.52,
     }  # fmt: skip
     assert (found["JEM"].verdict, found["VERA α=1"].mean) == (None, pytest.approx(27.001))
     assert found["VERA α=1"].verdict == "below"
-    assert (found["HDGE"].reason, found["SNGAN"].reason) == (NO_SAMPLES, "not trained here")
+    assert (found["HDGE + log p(x)"].mean, found["HDGE + log p(x)"].verdict) == (pytest.approx(38.001), None)
+    assert found["SNGAN"].reason == "not trained here"
     assert "FID (Inception, n = 12,800)" in [column.header for column in sheet.columns]
     assert entry_of(sheet, method="SNGAN")["source"] == "copied in the paper"
 
@@ -131,7 +136,8 @@ def test_a_digit_distance_stands_beside_no_value_of_the_paper(tmp_path):
         sheet = table.render(results)
         assert {entry["fid"].paper for entry in sheet.lines} == {None}
         assert {entry["dataset"] for entry in sheet.lines} == {"digits, 32 × 32 × 3"}
-        assert "FID (digit classifier, n = 12,800)" in [column.header for column in sheet.columns]
+        assert "Fréchet distance (digit classifier, n = 12,800)" in [column.header for column in sheet.columns]
+        assert not any("FID" in f"{claim.text} {claim.check(results).evidence}" for claim in table.claims)
 
 
 def test_a_blank_score_says_why_and_generator_samples_have_their_own_line(tmp_path):
@@ -157,7 +163,7 @@ def test_table_5_shows_three_scores_of_every_unseen_set(tmp_path):
 
 
 CLAIMS = {
-    "table3": ("alpha-buys-accuracy", "vera-beats-jem"),
+    "table3": ("alpha-buys-accuracy", "as-accurate-as-jem"),
     "table4": ("samples-beat-jem", "labels-cost-quality"),
     "table5": ("three-of-four", "mostly-better"),
     "table-fid": ("refinement-helps",),
@@ -198,7 +204,7 @@ def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
     made = [record_of(trial, seed, test_accuracy=accuracy.get(trial.label, 0.5) + seed / 1_000)
             for trial in own.trials("laptop") for seed in (0, 1)]  # fmt: skip
     results = results_of(tmp_path, made)
-    assert (judged(own, "vera-beats-jem", results).judgement, judged(TABLE3, "vera-beats-jem", results).judgement) == (
+    assert (judged(own, "as-accurate-as-jem", results).judgement, judged(TABLE3, "as-accurate-as-jem", results).judgement) == (
         "supported", "undetermined",
     )  # fmt: skip
     sheet = own.render(results)
@@ -229,6 +235,10 @@ def test_a_run_that_needs_inception_says_so_before_it_trains(tmp_path, monkeypat
     with pytest.raises(DataMissing, match=r"Inception network is not there.*as inception\.pt"):
         check_data([trial, asked], str(tmp_path))
     (tmp_path / "inception.pt").write_bytes(b"")
+    with pytest.raises(DataMissing, match=r"inception\.pt holds no TorchScript network.*torch-fidelity"):
+        check_data([asked], str(tmp_path))
+    with zipfile.ZipFile(tmp_path / "inception.pt", "w") as archive:
+        archive.writestr("network/code/of.py", "")
     check_data([asked], str(tmp_path))
 
 
@@ -252,6 +262,30 @@ def test_stability_counts_divergences_and_restarts(tmp_path):
         6.0, "supported",
     )  # fmt: skip
     assert judged(STABILITY, "vera-is-stable", results_of(tmp_path / "bad", records(lost=VERA), "paper")).judgement == "refuted"
+
+
+def test_trials_that_were_lost_or_are_short_do_not_show_that_a_method_is_stable(tmp_path):
+    lost = [replace(record, row=replace(record.row, outcome="error", metrics="{}")) for record in records()]
+    results = results_of(tmp_path / "lost", lost, "paper")
+    assert {judged(STABILITY, key, results).judgement for key in ("vera-is-stable", "jem-is-not")} == {"undetermined"}
+    short = results_of(tmp_path / "short", records("laptop"))
+    assert judged(STABILITY, "vera-is-stable", short).judgement == "undetermined"
+
+
+def test_distances_of_different_n_are_not_compared(tmp_path):
+    few = {"quality_samples_inception": 10_000.0, "kid_inception": 0.005}
+    results = results_of(tmp_path, records(changes={"JEM": few}), "paper")
+    found = judged(TABLE4, "samples-beat-jem", results)
+    assert (found.judgement, "KID (n = 10,000 and 12,800)" in found.evidence) == ("refuted", True)
+
+
+def test_a_distance_by_another_network_is_said_to_be_one(tmp_path):
+    made = []
+    for record in records():
+        other = {name.replace("_inception", "_torchscript"): value for name, value in json.loads(record.row.metrics).items()}
+        made.append(replace(record, row=replace(record.row, metrics=canonical_json(other))))
+    found = entry_of(TABLE4.render(results_of(tmp_path, made, "paper")), method="VERA α=1")["fid"]
+    assert found.reason == "judged by another network (torchscript)"
 
 
 @pytest.mark.parametrize(("level", "judgement"), [(2.8, "supported"), (0.5, "refuted"), (1.0, "undetermined")])

@@ -63,7 +63,7 @@ def test_some_batches_only_if_they_are_named(monkeypatch, tmp_path):
         f"vera data fetch cifar10 --data-dir {tmp_path}",
     ):
         assert part in message
-    assert message.endswith("batches=[2, 4].")
+    assert message.endswith("batches=2+4.")
     data = CIFAR10(tmp_path, batches=[2, 4])
     assert data.name == "cifar10 (batches 2, 4 of 5)"
     assert np.array_equal(data.split(0).train.numpy(), np.concatenate([cifar10_batch(2)[0], cifar10_batch(4)[0]]))

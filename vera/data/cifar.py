@@ -10,7 +10,7 @@ Trap: a pickle is a program. These hold lists, text and one array of bytes; a na
 """
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -109,10 +109,11 @@ class CIFAR10(CIFAR):
             return super().images()
 
     @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the test images, or `DataMissing`, of a training batch too."""
+    def locate(data_dir: DataDir = None, batches: Sequence[int] = (1, 2, 3, 4, 5)) -> Path:
+        """The folder of the test images, or `DataMissing`, of one of these training batches too."""
         with _naming_batches(data_dir):
-            test, *_ = (file.find(data_dir) for file in (CIFAR10_TEST, *CIFAR10_TRAIN))
+            train = (CIFAR10_TRAIN[number - 1] for number in batches)
+            test, *_ = (file.find(data_dir) for file in (CIFAR10_TEST, *train))
             return test.parent
 
 
@@ -173,4 +174,5 @@ def _naming_batches(data_dir: DataDir) -> Iterator[None]:
         here = [number for number, file in enumerate(CIFAR10_TRAIN, 1) if file.is_here(data_dir)]
         if not 0 < len(here) < len(CIFAR10_TRAIN):
             raise
-        raise DataMissing(f"{error} To train on the batches that are here alone, say so: batches={here}.") from error
+        spelled = "+".join(map(str, here))
+        raise DataMissing(f"{error} To train on the batches that are here alone, say so: batches={spelled}.") from error

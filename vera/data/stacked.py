@@ -84,8 +84,10 @@ class StackedMNIST(DataSet):
         return torch.einsum("a,b,c->cba", shares, shares, shares).reshape(MODES)
 
     @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
+    def locate(data_dir: DataDir = None, source: str = "mnist") -> Path:
         """The folder of the files, or `DataMissing`."""
+        if source == "mnist5k":
+            return digits.find_embedded().parent
         images, *_ = (digits.find_digits(name, data_dir) for name in digits.SHA256)
         return images.parent
 

@@ -22,6 +22,7 @@ from vera.data.celeba import Crop
 from vera.data.files import DataDir
 from vera.data.labelled import Split
 from vera.data.pixels import scaled
+from vera.data.published import PublishedFile
 from vera.errors import SettingError
 from vera.randomness import seed_for
 from vera.registry import unseen_sets
@@ -72,9 +73,23 @@ class Pictures(Unseen):
             )
         self.factor = PICTURE_SIDE // split.side
 
+    files: ClassVar[tuple[PublishedFile, ...]] = ()
+
     @abstractmethod
     def read(self) -> Tensor:
         """Bytes, (N, 3, height, 32)."""
+
+    @classmethod
+    def locate(cls, data_dir: DataDir = None) -> Path:
+        """The folder of its files, or `DataMissing`."""
+        first, *_ = (file.find(data_dir) for file in cls.files)
+        return first.parent
+
+    @classmethod
+    def verify(cls, data_dir: DataDir = None) -> None:
+        """`DataMissing` or `DataCorrupt`, if they are not here as they were published."""
+        for file in cls.files:
+            file.check(data_dir)
 
     def make(self) -> Tensor:
         return scaled(self.read()) if self.factor == 1 else scaled(avg_pool2d(self.read().float(), self.factor))
@@ -84,49 +99,37 @@ class Pictures(Unseen):
 class CIFAR10Test(Pictures):
     """Unseen: the 10,000 test images of CIFAR10."""
 
-    name = "cifar10-test"
+    name, files = "cifar10-test", (cifar.CIFAR10_TEST,)
 
     def read(self) -> Tensor:
         return cifar.CIFAR10.read(cifar.CIFAR10_TEST, self.data_dir)[0]
-
-    @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        return cifar.CIFAR10_TEST.find(data_dir).parent
 
 
 @unseen_sets.register("cifar100-test")
 class CIFAR100Test(Pictures):
     """Unseen: the 10,000 test images of CIFAR100."""
 
-    name = "cifar100-test"
+    name, files = "cifar100-test", (cifar.CIFAR100_TEST,)
 
     def read(self) -> Tensor:
         return cifar.CIFAR100.read(cifar.CIFAR100_TEST, self.data_dir)[0]
-
-    @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        return cifar.CIFAR100_TEST.find(data_dir).parent
 
 
 @unseen_sets.register("svhn-test")
 class SVHNTest(Pictures):
     """Unseen: the 26,032 test images of SVHN."""
 
-    name = "svhn-test"
+    name, files = "svhn-test", (svhn.TEST,)
 
     def read(self) -> Tensor:
         return svhn.read_mat(svhn.TEST, self.data_dir)[0]
-
-    @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        return svhn.TEST.find(data_dir).parent
 
 
 @unseen_sets.register("celeba-test")
 class CelebATest(Pictures):
     """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or the middle of each, 32 × 32."""
 
-    name = "celeba-test"
+    name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
 
     @validated
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0, crop: Crop = "resize") -> None:
@@ -135,11 +138,6 @@ class CelebATest(Pictures):
 
     def read(self) -> Tensor:
         return celeba.read_faces(self.crop, self.data_dir)
-
-    @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        images, _ = (file.find(data_dir) for file in (celeba.IMAGES, celeba.PARTITION))
-        return images.parent
 
 
 @unseen_sets.register("photos")

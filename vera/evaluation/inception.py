@@ -39,14 +39,11 @@ FILE = "inception.pt"
 
 def inception_file(data_dir: DataDir = None) -> Path | None:
     """That of VERA_INCEPTION, else the data directory's; None if torch-fidelity is to bring its own, `DataMissing` if it cannot."""
-    named = os.environ.get("VERA_INCEPTION")
-    if named:
-        return _existing(named)
-    own = data_directory(data_dir) / FILE
-    if own.is_file():
-        return own
-    _library()
-    return None
+    named, own = os.environ.get("VERA_INCEPTION"), data_directory(data_dir) / FILE
+    found = _existing(named) if named else own if own.is_file() else None
+    if found is None or not _is_torchscript(found):
+        _library(found)
+    return found
 
 
 def inception_network(weights: str | Path | None = None, device: str | torch.device = "cpu", data_dir: DataDir = None) -> Features:
@@ -152,15 +149,16 @@ def _load(path: Path, device: torch.device) -> Any:
         raise DataCorrupt(f"{path} is not a TorchScript file: {_first_line(error)}") from error
 
 
-def _library() -> Any:
+def _library(path: Path | None) -> Any:
     try:
         return import_module("torch_fidelity.feature_extractor_inceptionv3")
     except ImportError as error:
-        raise DataMissing(f"The Inception network is not there: {WAYS}.") from error
+        what = "The Inception network is not there" if path is None else f"{path} holds no TorchScript network"
+        raise DataMissing(f"{what}: {WAYS}.") from error
 
 
 def _of_library(path: Path | None) -> Any:
-    library = _library()
+    library = _library(path)
     try:
         return library.FeatureExtractorInceptionV3("inception", ["2048", "logits_unbiased"], None if path is None else str(path))
     except OSError as error:
