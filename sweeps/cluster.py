@@ -55,11 +55,22 @@ def joined_address(address: str | None) -> str | None:
     return None if address == "local" else address
 
 
+def found_address() -> str:
+    """What Ray takes for "auto": a cluster that runs here, or the last one that was started, be it long gone."""
+    from ray._private.services import canonicalize_bootstrap_address
+
+    try:
+        return str(canonicalize_bootstrap_address("auto"))
+    except ConnectionError as error:
+        raise EngineError(
+            "No Ray cluster was found here to join: start one (ray start --head), give its HOST:PORT with --address, "
+            "or leave --address and RAY_ADDRESS out to run on this machine."
+        ) from error
+
+
 def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
-    """EngineError unless something answers there; "auto" is for Ray to resolve."""
+    """EngineError unless something answers there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if address == "auto":
-        return
     if not host or not port.isdigit():
         raise EngineError(f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address.")
     until, why = time.monotonic() + patience, "no answer"
@@ -86,6 +97,7 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
     import ray
 
     if address:
+        address = found_address() if address == "auto" else address
         check_reachable(address)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
