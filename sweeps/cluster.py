@@ -6,11 +6,12 @@ import secrets
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError
+from sweeps.head import watched_head
 
 QUIET = {
     "RAY_AUTH_MODE": "token",
@@ -42,8 +43,10 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     joined = ray.is_initialized()
     if not joined:
         _init(address, cpus, gpus)
+    head = ray.get_runtime_context().gcs_address
     try:
-        yield largest_node(ray.nodes())
+        with watched_head(head) if address and not joined else nullcontext():
+            yield largest_node(ray.nodes())
     finally:
         if not joined:
             ray.shutdown()

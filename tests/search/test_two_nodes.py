@@ -42,7 +42,7 @@ class Scene:
 def story(tmp_path_factory):
     scene = Scene(tmp_path_factory.mktemp("nodes"))
     scene.allow(10 * STEPS)
-    with cluster(TRACE=scene.trace, ALLOWANCE=scene.allowance) as nodes:
+    with cluster(TRACE=scene.trace, ALLOWANCE=scene.allowance, RAY_gcs_rpc_server_reconnect_timeout_s=15) as nodes:
         shared = ("--results-dir", scene.results, "--plugin", PLUGIN, "--address", nodes.address)
         command = ("search", "moons", "--method", "ml", "--profile", "smoke", "--scheduler", "none",
                    "--configurations", CONFIGURATIONS, "--seeds", SEEDS, *shared)  # fmt: skip
