@@ -21,6 +21,7 @@ QUIET = {
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # ours saves the running trials
     "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
+    "RAY_worker_register_timeout_seconds": "600",  # given up as too slow after 60, a first worker is waited for without end
 }
 OBJECT_STORE_BYTES = 200_000_000
 REACH_SECONDS = 20.0

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from engine_helpers import wait_for
 
+from sweeps.cluster import QUIET
+
 MEMORY = 100_000_000
 
 
@@ -77,8 +79,8 @@ class Nodes:
 
     def __init__(self, folder, **environment):
         self.folder, self.address, self.all = folder, f"127.0.0.1:{free_port()}", []
-        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
-        self.environment = token | {name: str(value) for name, value in environment.items()}
+        token = {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        self.environment = QUIET | token | {name: str(value) for name, value in environment.items()}
         """Of every node, whose workers have it from there, and for drivers: without the token they cannot join."""
 
     def head(self):
