@@ -16,7 +16,9 @@ from vera.methods.ml import MaximumLikelihood
 from vera.registry import methods
 from vera.spec import TrialSpec
 
-FAULT_AT, GATE_AT = 5, 50
+FAULT_AT = 5
+GATE_AT = 150
+"""A patient trial has trained for longer than a slice by then, and so was saved."""
 
 
 @methods.register("trouble")
