@@ -6,11 +6,12 @@ import secrets
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError
+from sweeps.head import watched_head
 
 QUIET = {
     "RAY_AUTH_MODE": "token",
@@ -20,6 +21,7 @@ QUIET = {
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # ours saves the running trials
     "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
+    "RAY_worker_register_timeout_seconds": "600",  # given up as too slow after 60, a first worker is waited for without end
 }
 OBJECT_STORE_BYTES = 200_000_000
 REACH_SECONDS = 20.0
@@ -42,8 +44,10 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     joined = ray.is_initialized()
     if not joined:
         _init(address, cpus, gpus)
+    head = ray.get_runtime_context().gcs_address
     try:
-        yield largest_node(ray.nodes())
+        with watched_head(head) if address and not joined else nullcontext():
+            yield largest_node(ray.nodes())
     finally:
         if not joined:
             ray.shutdown()
@@ -55,11 +59,22 @@ def joined_address(address: str | None) -> str | None:
     return None if address == "local" else address
 
 
+def found_address() -> str:
+    """What Ray takes for "auto": a cluster that runs here, or the last one that was started, be it long gone."""
+    from ray._private.services import canonicalize_bootstrap_address
+
+    try:
+        return str(canonicalize_bootstrap_address("auto"))
+    except ConnectionError as error:
+        raise EngineError(
+            "No Ray cluster was found here to join: start one (ray start --head), give its HOST:PORT with --address, "
+            "or leave --address and RAY_ADDRESS out to run on this machine."
+        ) from error
+
+
 def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
-    """EngineError unless something answers there; "auto" is for Ray to resolve."""
+    """EngineError unless something answers there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if address == "auto":
-        return
     if not host or not port.isdigit():
         raise EngineError(f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address.")
     until, why = time.monotonic() + patience, "no answer"
@@ -86,6 +101,7 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
     import ray
 
     if address:
+        address = found_address() if address == "auto" else address
         check_reachable(address)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}

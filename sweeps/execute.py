@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MAX_FAILURES = 3
 """How often a trial may lose its worker before it ends as an error."""
+UNSEEN = "it ended, but on a node whose results directory is another one: run it again (vera retry), every node is asked first"
+"""Of a node that joined after the others were asked."""
 
 
 @dataclass(frozen=True)
@@ -227,8 +229,8 @@ def _name(tune_trial: Any) -> str:
 
 def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
     """The row of a trial that Tune gave up on, with what it reported last; its checkpoint stays, for a retry."""
-    reason = callback.errors.get(trial.id, "the trial never started")
     last = callback.last.get(trial.id, {})
+    reason = callback.errors.get(trial.id, UNSEEN if last.get("done") else "the trial never started")
     line = (scrubbed(reason).strip().splitlines() or ["lost without a word"])[-1]
     killed_for_memory = "OutOfMemory" in reason or "low on memory" in reason
     outcome: Outcome = "out_of_memory" if killed_for_memory else "error"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bench.overhead import Overhead, main, trivial_trials
+from bench.overhead import Overhead, SearchOverhead, main, trivial_trials
 from vera.registry import tasks
 
 
@@ -21,6 +21,15 @@ def test_it_runs(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert re.search(r"6 trivial trials   engine \d+\.\d s   plain Ray tasks \d+\.\d s", out)
     assert "20 rows after compaction" in out
+
+
+def test_a_search_is_measured_as_well(capsys, monkeypatch):
+    assert SearchOverhead(trials=500, search=40.0, tasks=5.0).milliseconds == pytest.approx(70.0)
+    monkeypatch.setattr(tasks, "_known", dict(tasks._entries))
+    assert main(["--search", "6", "--cpus", "2"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"6 trivial trials of a search   engine \d+\.\d s   plain Ray tasks \d+\.\d s", out)
+    assert "ms a trial" in out
 
 
 def test_no_two_of_the_trials_are_one(monkeypatch):

@@ -23,7 +23,7 @@ def trouble_plugin():
 @pytest.fixture(scope="session")
 def s3_endpoint():
     """Host and port of a server that has one bucket; the credentials in the environment open nothing else."""
-    server = pytest.importorskip("moto.server", reason="moto[server], of the dev extra, is not installed")
+    server = pytest.importorskip("moto.server", reason="moto, of the dev extra, is not installed")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in CREDENTIALS.items():
             patch.setenv(name, value)

@@ -1,11 +1,15 @@
 """The cluster: a token for the user alone, and requests that can be met."""
 
+import socket
 import stat
+import time
 
 import pytest
+from engine_helpers import wait_for
 
 from sweeps.cluster import check_resources, largest_node, protect_token
 from sweeps.errors import EngineError
+from sweeps.head import watched_head
 
 
 @pytest.fixture
@@ -71,3 +75,20 @@ def test_a_token_that_cannot_be_kept_is_an_error_with_a_way_on(tmp_path, monkeyp
     (tmp_path / "ray").write_text("a file")
     with pytest.raises(EngineError, match="RAY_AUTH_TOKEN_PATH"):
         protect_token(tmp_path / "ray" / "auth_token")
+
+
+def test_a_head_that_goes_away_is_told_once_with_the_way_on(capfd):
+    server, said = socket.create_server(("127.0.0.1", 0)), []
+
+    def heard():
+        said.append(capfd.readouterr().err)
+        return "".join(said)
+
+    with watched_head(f"127.0.0.1:{server.getsockname()[1]}", every=0.05):
+        server.accept()[0].close()
+        assert heard() == ""
+        server.close()
+        wait_for(heard)
+        time.sleep(0.5)
+    assert heard().count("\n") == 1
+    assert heard().endswith("What is finished is stored: start the head again, then the same command.\n")

@@ -7,14 +7,19 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from engine_helpers import PATIENCE, ROOT
+from node_helpers import free_port
 
 from sweeps import cluster, preflight
-from sweeps.cluster import check_reachable, joined_address
+from sweeps.cluster import check_reachable, connected, joined_address
 from sweeps.errors import EngineError, StoreError
+from sweeps.execute import Engine, Listener, close, job_for
 from sweeps.preflight import Answer, Question, answer, refuse
+from sweeps.store import Store
+from sweeps.sweep import find_sweep
 
 GOOD = Answer(versions={"python": "3.11.4", "ray": "2.60.0", "torch": "2.13.0+cpu", "vera": "0.1.0"}, commit="a" * 40)
 QUESTION = Question("/shared/results", ".mark", ("/data",))
@@ -111,7 +116,7 @@ def test_every_node_of_a_real_cluster_is_asked(tmp_path):
         (Path(short) / "ray").mkdir()
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", TWO_NODES, str(tmp_path)],
-            cwd=ROOT, env=os.environ | {"RAY_TMPDIR": short}, capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+            cwd=ROOT, env=os.environ | {"RAY_TMPDIR": short}, capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     good, refused, shares = done.stdout.splitlines()
@@ -119,11 +124,6 @@ def test_every_node_of_a_real_cluster_is_asked(tmp_path):
     assert refused.count("node ") == 2
     assert refused.count(": has no /no/such/data") == 1
     assert shares == "[False, False]"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def test_an_address_where_nothing_answers_is_refused_soon():
@@ -146,7 +146,6 @@ def test_an_address_that_answers_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as server:
         check_reachable(f"127.0.0.1:{server.getsockname()[1]}")
         check_reachable(f"ray://127.0.0.1:{server.getsockname()[1]}")
-    check_reachable("auto")
 
 
 def test_a_run_on_a_cluster_that_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
@@ -158,9 +157,53 @@ def test_a_run_on_a_cluster_that_is_not_there_is_one_line(tmp_path, capsys, monk
     assert capsys.readouterr().err.startswith("vera: No Ray cluster answers at 127.0.0.1:")
 
 
+@pytest.fixture
+def no_ray_runs(monkeypatch, tmp_path):
+    """As on a machine of which nobody else's Ray is seen; the folder in which Ray notes the address of what it started."""
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(cluster.check_reachable, "__defaults__", (0.3,))
+    (tmp_path / "ray").mkdir()
+    return tmp_path / "ray"
+
+
+def join(address):
+    with connected(address):
+        pass
+
+
+def test_auto_says_so_where_the_last_cluster_is_gone(no_ray_runs):
+    address = f"127.0.0.2:{free_port()}"
+    (no_ray_runs / "ray_current_cluster").write_text(address)
+    with (
+        pytest.raises(EngineError, match=rf"No Ray cluster answers at {address} \(.*start one \(ray start --head\), or leave"),
+        connected("auto"),
+    ):
+        pass
+
+
+def test_auto_says_so_where_there_was_none(no_ray_runs):
+    with (
+        pytest.raises(EngineError, match=r"No Ray cluster was found here to join: start one \(ray start --head\)"),
+        connected("auto"),
+    ):
+        pass
+
+
 def test_a_cluster_is_joined_by_flag_or_environment(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     assert joined_address(None) is None
     assert joined_address("head:6379") == "head:6379"
     monkeypatch.setenv("RAY_ADDRESS", "other:6379")
     assert (joined_address(None), joined_address("head:1"), joined_address("local")) == ("other:6379", "head:1", None)
+
+
+def test_the_row_of_a_trial_that_a_later_node_kept_to_itself_says_so(tmp_path):
+    """A node that joined when the others had been asked, with a directory of the same name."""
+    (trial, *_), folder = find_sweep("toy-demo").trials("smoke"), Engine(tmp_path / "trials", tmp_path / "checkpoints")
+    told = SimpleNamespace(errors={}, last={trial.id: {"done": True, "trained_steps": 20, "metrics": {}}})
+    close([(trial, job_for(trial, 1, 0.0))], folder, told, Listener(), Store(folder.store))
+    (row,) = Store(folder.store).rows()
+    assert (row.outcome, row.outcome_step) == ("error", 20)
+    assert "on a node whose results directory is another one: run it again (vera retry)" in row.reason

@@ -1,192 +1,16 @@
-"""A store in a bucket: what it has in place of renames and locks, and what the user is told when the server refuses."""
+"""A store in a bucket: what it has in place of renames and locks."""
 
-import os
-import re
 import shutil
-import socket
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
-from conftest import CREDENTIALS
 from pyarrow import fs
 from store_helpers import a_record, files, filled, finish, holds, parquet_files, python
 
-from sweeps import remote_folder, s3
-from sweeps.errors import StoreError
-from sweeps.places import Address, is_url, settled, within
+from sweeps import remote_folder
 from sweeps.remote_folder import RemoteFolder
 from sweeps.schema import KINDS
 from sweeps.store import Store
-
-# Places.
-
-
-def test_a_name_goes_before_the_options_of_an_address():
-    assert within("s3://lab/runs?region=eu-west-1", "trials") == "s3://lab/runs/trials?region=eu-west-1"
-    assert within("s3://lab", "trials") == "s3://lab/trials"
-    assert within("results/local", "trials") == os.path.join("results", "local", "trials")
-    assert settled("s3://lab/runs") == "s3://lab/runs"
-    assert settled("runs") == os.path.abspath("runs")
-    assert [is_url(place) for place in ("s3://lab", "results", "/s3:/x")] == [True, False, False]
-
-
-def test_an_address_is_taken_apart():
-    address = Address.parse("s3://lab/a%20b/c/?region=eu-west-1&endpoint_override=127.0.0.1:9000&scheme=http")
-    assert (address.bucket, address.prefix) == ("lab", "a b/c")
-    assert dict(address.options) == {"region": "eu-west-1", "endpoint_override": "127.0.0.1:9000", "scheme": "http"}
-
-
-@pytest.mark.parametrize(
-    "text", ["s3://ann:hunter2@lab/x", "s3://ann@lab/hunter2", "s3://ann:hun/ter2@lab/x", "s3://lab/x?secret_key=hunter2"]
-)
-def test_an_address_with_a_key_in_it_is_refused_and_not_repeated(text):
-    with pytest.raises(StoreError) as caught:
-        Store(text)
-    assert not re.search("hun|ter2|ann", str(caught.value))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("gs://lab/x", "give a directory or s3://BUCKET/PREFIX"),
-        ("s3:///x", "give a directory or s3://BUCKET/PREFIX"),
-        ("s3://lab/x#y", "give a directory or s3://BUCKET/PREFIX"),
-        ("s3:/lab/x", "is no address: write s3://BUCKET/PREFIX"),
-        ("s3://lab/x?scheme=ftp", "must be http or https"),
-        ("s3://lab/x?regoin=eu", "knows no 'regoin'"),
-    ],
-)
-def test_what_is_no_address_is_refused(text, words):
-    with pytest.raises(StoreError, match=re.escape(words)):
-        Store(text)
-    assert not os.path.exists("s3:")
-
-
-# Refusals.
-
-
-class Denies(BaseHTTPRequestHandler):
-    """A server that knows nobody."""
-
-    def do_HEAD(self):
-        self.send_response(403)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def do_GET(self):
-        text = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>no entry for nobody-id</Message></Error>"
-        self.send_response(403)
-        self.send_header("Content-Type", "application/xml")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def denying():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Denies)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def credentials(monkeypatch):
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-
-
-def refusal(address, create=True):
-    with pytest.raises(StoreError) as caught:
-        Store(address, create).rows()
-    assert len(str(caught.value).splitlines()) == 1
-    assert address in str(caught.value)
-    return str(caught.value)
-
-
-def test_a_bucket_that_is_not_there_is_a_clear_error(s3_endpoint):
-    for create in (True, False):
-        assert "there is no such bucket" in refusal(f"s3://nowhere/x?endpoint_override={s3_endpoint}&scheme=http", create)
-
-
-def test_a_bucket_whose_region_nobody_knows_is_not_there(monkeypatch, credentials):
-    def unknown(name):
-        raise FileNotFoundError(f"Bucket '{name}' not found")
-
-    monkeypatch.setattr(s3.fs, "resolve_s3_region", unknown)
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    assert "there is no such bucket" in refusal("s3://nowhere-at-all/x")
-
-
-def test_access_that_is_denied_is_a_clear_error(denying, credentials):
-    text = refusal(f"s3://results/x?endpoint_override={denying}&scheme=http&region=us-east-1")
-    assert "access is denied. Credentials are AWS_ACCESS_KEY_ID" in text
-    assert not [value for value in CREDENTIALS.values() if value.startswith("nobody") and value in text]
-
-
-def test_a_server_that_is_down_is_a_clear_error(credentials):
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        endpoint = f"127.0.0.1:{nobody.getsockname()[1]}"
-    assert "the server does not answer" in refusal(f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1")
-
-
-def test_a_server_that_is_silent_is_not_waited_for_without_end(credentials, monkeypatch):
-    monkeypatch.setattr(s3, "ANSWER_SECONDS", 1)
-    monkeypatch.setattr(s3, "TRIES", 1)
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        address = f"s3://results/x?endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http&region=us-east-1"
-        began = time.monotonic()
-        assert "the server does not answer" in refusal(address)
-    assert time.monotonic() - began < 60
-
-
-def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkeypatch):
-    """Neither of an object that is fetched whole nor of one that is read piece by piece."""
-    store = filled(bucket, 2)
-
-    class Broken:
-        def __init__(self, file):
-            self.file = file
-
-        def read_buffer(self):
-            raise OSError(
-                "AWS Error NETWORK_CONNECTION during GetObject operation: curlCode: 56, Failure when receiving; Details: x"
-            )
-
-        def read(self, size):
-            return self.read_buffer()
-
-        def __getattr__(self, name):
-            return getattr(self.file, name)
-
-    class Objects:
-        def __getattr__(self, name):
-            return getattr(objects, name)
-
-        def open_input_file(self, key):
-            return Broken(objects.open_input_file(key))
-
-    objects, store.folder.objects = store.folder.objects, Objects()
-    for whole in (remote_folder.WHOLE, 0):
-        monkeypatch.setattr(remote_folder, "WHOLE", whole)
-        with pytest.raises(StoreError, match=r"Cannot read .* the server does not answer \(failure when receiving\)"):
-            store.rows()
-    assert store.problems == []
-    assert len(Store(bucket).rows()) == 2
-
-
-# What takes the place of renames and locks.
 
 
 def test_a_row_is_never_overwritten_by_another_attempt(bucket):
@@ -288,9 +112,6 @@ def test_a_large_object_is_read_piece_by_piece(bucket, monkeypatch, tmp_path):
     store.folder.put("large", tmp_path / "large")
     assert store.folder.get("large", tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == (tmp_path / "large").read_bytes()
-
-
-# Between directories and buckets.
 
 
 def test_a_store_is_copied_into_a_bucket_and_merged_back(bucket, tmp_path):

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from contextlib import suppress
 from itertools import pairwise
@@ -17,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from engine_helpers import PATIENCE, PLUGIN, ROOT, finish, results, start, vera, wait_for
+from node_helpers import cluster
 
 from sweeps.attempt import run_trial
 from sweeps.row import Record
@@ -164,7 +164,7 @@ def test_sixteen_trials_share_four_logical_gpus_and_each_sees_its_own(tmp_path):
     command = ["run", "meeting", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
     done = subprocess.run(
         [sys.executable, "-c", GPUS, *map(str, command)],
-        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=3 * PATIENCE, check=False,
+        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     rows = Store(tmp_path / "trials").rows()
@@ -193,45 +193,20 @@ def test_a_store_that_becomes_unwritable_stops_the_run_and_costs_nothing(tmp_pat
     assert len(read_log(log)) - steps_before < 2 * STEPS, "what was trained is not trained again"
 
 
-NODES = """
-import os, pathlib, sys, threading, time
-from sweeps.cluster import QUIET, protect_token
-os.environ.update(QUIET)
-protect_token(pathlib.Path.home() / ".ray" / "auth_token")
-from ray.cluster_utils import Cluster
-from bench.cli import main
-
-log, checkpoints, gone = map(pathlib.Path, sys.argv[1:4])
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100_000_000})
-second = cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
-cluster.wait_for_nodes()
-
-def pull_the_plug():
-    while len(list(checkpoints.glob("*.pt"))) < 2:
-        time.sleep(0.05)
-    gone.write_text(str(len(log.read_text().splitlines())))
-    cluster.remove_node(second, allow_graceful=False)
-
-threading.Thread(target=pull_the_plug, daemon=True).start()
-code = main([*sys.argv[4:], "--address", cluster.address])
-cluster.shutdown()
-sys.exit(code)
-"""
-
-
 def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
-    log, gone = tmp_path / "log", tmp_path / "gone"
-    command = ["run", "patience", "--seeds", "2", "--plugin", PLUGIN, "--results-dir", tmp_path, "--checkpoint-every", "0"]
-    with tempfile.TemporaryDirectory(prefix="vr", dir="/tmp") as short:
-        (Path(short) / "ray").mkdir()
-        done = subprocess.run(
-            [sys.executable, "-c", NODES, *map(str, [log, tmp_path / "checkpoints", gone, *command])],
-            cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log), "RAY_TMPDIR": short},
-            capture_output=True, text=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert gone.exists()
-    assert [row.outcome for row in Store(tmp_path / "trials").rows()] == ["ok", "ok"]
+    """Both trials wait half-way until the node is dead, so neither can end before."""
+    log, gate, checkpoints = tmp_path / "log", tmp_path / "gate", tmp_path / "checkpoints"
+    command = ("run", "patience", "--seeds", 2, "--plugin", PLUGIN, "--results-dir", tmp_path, "--checkpoint-every", 0)
+    with cluster(TROUBLE_LOG=log, TROUBLE_GATE=gate) as nodes:
+        nodes.head()
+        second = nodes.another()
+        driver = start(*command, "--address", nodes.address, **nodes.environment)
+        wait_for(lambda: len(list(checkpoints.glob("*.pt"))) == 2, driver)
+        second.kill()
+        gate.touch()
+        code, _, err = finish(driver)
+    assert code == 0, err
+    assert [row.outcome for row in stored(tmp_path).values()] == ["ok", "ok"]
     stayed, moved = sorted((list(processes_of(log, seed).values()) for seed in range(2)), key=len)
     assert (len(stayed), len(moved)) == (1, 2)
     assert moved[1][0] > 1

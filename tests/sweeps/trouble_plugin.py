@@ -17,6 +17,8 @@ from vera.registry import methods
 from vera.spec import TrialSpec
 
 FAULT_AT = 5
+GATE_AT = 150
+"""A patient trial has trained for longer than a slice by then, and so was saved."""
 
 
 @methods.register("trouble")
@@ -39,6 +41,8 @@ class Trouble(MaximumLikelihood):
         note(f"{os.getpid()} {self.taken} {self.pause} {os.environ.get('CUDA_VISIBLE_DEVICES')}")
         if self.taken == 1:
             wait_for_others(self.meet)
+        if self.taken == GATE_AT:
+            wait_at_gate()
         if self.taken == FAULT_AT:
             fail(self.fault)
         metrics = super().step(x)
@@ -54,12 +58,18 @@ def note(line):
             file.write(line + "\n")
 
 
-def wait_for_others(count, patience=300.0):
+def wait_for_others(count, patience=600.0):
     """Until so many processes have left a line in the log."""
     until = time.monotonic() + patience
     while count > 1 and len({line.split()[0] for line in Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()}) < count:
         if time.monotonic() > until:
             raise TimeoutError(f"fewer than {count} trials ran at once")
+        time.sleep(0.1)
+
+
+def wait_at_gate():
+    """Until the file that TROUBLE_GATE names is there, if it names one."""
+    while "TROUBLE_GATE" in os.environ and not Path(os.environ["TROUBLE_GATE"]).exists():
         time.sleep(0.1)
 
 
