@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
 from bench.flags import LOCAL, Verbs, execution, selection, verb
+from bench.selecting import asked_trials, flop_of
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
     from sweeps.execute import Engine
     from sweeps.plan import Plan
     from sweeps.store import Store
-    from sweeps.sweep import Sweep
+    from sweeps.sweep import Flop
     from sweeps.trial import Trial
-    from vera.spec import Part
 
 GPU_RATE = 5e12
 """Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
@@ -70,9 +70,9 @@ def add_replay(verbs: Verbs) -> None:
 
 
 def list_sweeps(arguments: argparse.Namespace) -> int:
+    import bench.paper  # noqa: F401 (every table and figure is also a sweep of its name)
     from sweeps.sweep import find_sweep, sweeps
 
-    _declare()
     held = _store(arguments).outcomes()
     for name in sweeps.names():
         sweep = find_sweep(name)
@@ -87,17 +87,14 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
-        cost = _trial_cost(arguments.sweep, trial, plan.seconds.get(trial.id))
+        cost = _trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
     return 0
 
 
-def _trial_cost(sweep: str, trial: "Trial", seconds: float | None) -> str:
+def _trial_cost(flop: "Flop | None", trial: "Trial", seconds: float | None) -> str:
     """As such trials took here, else from counted operations."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
     work = flop(trial) if flop else None
     if seconds is not None:
         return f"about {seconds:.0f} s"
@@ -226,53 +223,9 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    plan = make_plan(_trials(arguments), store.outcomes(), store.rows(), retry)
+    plan = make_plan(asked_trials(arguments, store), store.outcomes(), store.rows(), retry)
     _name_problems(store)
     return plan
-
-
-def _trials(arguments: argparse.Namespace) -> "list[Trial]":
-    from sweeps.sweep import find_sweep, matching
-
-    _declare()
-    seeds = None if arguments.seeds is None else range(arguments.seeds)
-    sweep = find_sweep(arguments.sweep) if arguments.dataset is None else _elsewhere(arguments)
-    trials = matching(sweep.trials(arguments.profile, seeds), arguments.only)
-    if not trials:
-        raise EngineError(f"No trial of {arguments.sweep} fits --only {' '.join(arguments.only)}.")
-    return trials
-
-
-def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
-    """The sweep of a table on the data of --dataset."""
-    from bench.artifact import artifacts
-    from bench.datasets import dataset_part
-
-    part, _ = dataset_part(arguments.dataset)
-    if arguments.sweep not in artifacts.known:
-        raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
-    elsewhere = artifacts.known[arguments.sweep].on(part)
-    if "file" in part:
-        largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
-        _check_rows(part, arguments.data_dir, largest)
-    return elsewhere.sweep()
-
-
-def _check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch; say so once, before every trial does."""
-    from vera.build import build_labelled
-    from vera.errors import SettingError
-
-    rows = len(build_labelled(part, data_dir).split(0).train)
-    if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )
-
-
-def _declare() -> None:
-    """Every table and figure is also a sweep of its name."""
-    import bench.paper  # noqa: F401 (registers them)
 
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
@@ -283,9 +236,7 @@ def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
 
 def _cost(sweep: str, plan: "Plan") -> str:
     """From measured times where the store knows all such trials, else from counted operations at an assumed rate."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
+    flop = flop_of(sweep)
     counted = [flop(trial) for trial in plan.missing] if flop else []
     known = [work for work in counted if work is not None]
     if known and len(known) == len(counted) and len(plan.seconds) < len(plan.missing):

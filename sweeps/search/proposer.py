@@ -103,4 +103,4 @@ class Proposer:
                 self.waiting.append(trial)
 
     def _is_own(self, entry: Configuration) -> bool:
-        return any(row.sweep == self.search.sweep for row in entry.rows.values())
+        return bool(entry.own_rows)

@@ -7,9 +7,9 @@ import random
 import pytest
 from engine_helpers import make_row
 
-from sweeps.search.objective import Objective, aggregated
+from sweeps.search.objective import Objective, Result, aggregated
 from sweeps.search.rules import Halving, Median, Never, milestones, rule_for
-from sweeps.search.samplers import Result, sampler_for
+from sweeps.search.samplers import sampler_for
 from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
 from vera.errors import SettingError
 from vera.spec import TrialSpec
