@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.artifact import Drawing, artifacts
 from bench.render.caption import caption_tail
-from bench.render.coordinates import coordinates
+from bench.render.coordinates import coordinates, legend
 from bench.render.plotting import COLOURS, MARKERS, STYLE
 from bench.results import Results
 from bench.search_table import SearchArtifact
@@ -36,6 +36,7 @@ def draw(found: Mapping[Pair, Sequence[Searched]]) -> Any:
         for block, (pair, runs) in zip(blocks, found.items(), strict=True):
             block.suptitle(", ".join(pair), fontsize=10)
             draw_block(block, runs)
+        figure.legend(handles=legend(), loc="outside lower center", ncols=4, frameon=False, fontsize=7)
     return figure
 
 
@@ -45,10 +46,10 @@ def draw_block(figure: Any, runs: Sequence[Searched]) -> None:
     steps, seconds, bars = above.subplots(1, 3, width_ratios=(1, 1, 0.9))
     draw_progress(steps, seconds, runs)
     draw_importance(bars, runs)
-    panels = below.subplots(rows, min(ABREAST, len(runs)), squeeze=False).flat
+    panels = list(below.subplots(rows, min(ABREAST, len(runs)), squeeze=False).flat)
     for panel, run in zip(panels, runs, strict=False):
         coordinates(panel, run.configurations, f"{run.name}: {len(run.configurations)} configurations")
-    for panel in list(panels)[len(runs) :]:
+    for panel in panels[len(runs) :]:
         panel.set_axis_off()
 
 
@@ -56,7 +57,8 @@ def draw_progress(by_steps: Any, by_seconds: Any, runs: Sequence[Searched]) -> N
     for run, colour, marker in zip(runs, looped(COLOURS, runs), looped(MARKERS, runs), strict=True):
         marks = progress(run.configurations)
         scores = [run.objective.score(mark.score) for mark in marks]
-        look = {"color": colour, "marker": marker, "markersize": 2.5, "linewidth": 1.2, "drawstyle": "steps-post"}
+        news = [i for i in range(len(marks)) if i in (0, len(marks) - 1) or scores[i] != scores[i - 1]]
+        look = {"color": colour, "marker": marker, "markevery": news, "markersize": 4, "linewidth": 1.2, "drawstyle": "steps-post"}
         by_steps.plot([mark.steps for mark in marks], scores, label=run.name, **look)
         by_seconds.plot([mark.seconds for mark in marks], scores, **look)
     metric = runs[0].objective.metric.replace("_", " ")
@@ -69,7 +71,7 @@ def draw_progress(by_steps: Any, by_seconds: Any, runs: Sequence[Searched]) -> N
 
 
 def draw_importance(axis: Any, runs: Sequence[Searched]) -> None:
-    """Bars by search within each setting; where there are too few scores to say, nothing but those words."""
+    """Bars by search within each setting; words where scores are too few, or all at one value."""
     settings = runs[0].search.space.axes
     thick = 0.8 / len(runs)
     for number, (run, colour) in enumerate(zip(runs, looped(COLOURS, runs), strict=True)):
@@ -77,7 +79,7 @@ def draw_importance(axis: Any, runs: Sequence[Searched]) -> None:
         for row, setting in enumerate(settings):
             share, place = shares.get(setting.name), row + thick * (number - (len(runs) - 1) / 2)
             axis.barh(place, share or 0.0, height=0.9 * thick, color=colour)
-            text = " too few to say" if share is None else f" {share:.2f}"
+            text = " not known" if share is None else f" {share:.2f}"
             axis.text(share or 0.0, place, text, va="center", fontsize=6.5, color="0.3")
     axis.set_yticks(range(len(settings)), [setting.short_name for setting in settings])
     axis.invert_yaxis()
@@ -98,8 +100,7 @@ class SearchFigures(SearchArtifact):
         caption = (
             "Above: the best score of a configuration that ran to its end, against all training of the search so far; how much of "
             "the scores' variance each setting explains alone, less what chance would. Below: every configuration, its settings "
-            "and its score; darker is better, the best is thick; grey: stopped early, with the score that it had then; dotted, with "
-            "crosses: a seed diverged. "
+            "and its score (of one that was stopped early, the score that it had then); darker is better. "
             f"{caption_tail([row for runs in found.values() for run in runs for row in run.rows])}"
         )
         return Drawing(self.name, self.title, caption, partial(draw, found), results.profile, tuple(results.notes))

@@ -19,6 +19,11 @@ from sweeps.search.space import Axis
 FEET = 4.0
 """How many times the distance from the best to the middle score is shown."""
 MARGIN = 0.04
+SIDES = {-1: "right", 1: "left"}
+BEST: dict[str, Any] = {"linewidth": 2.4, "zorder": 4}
+WHOLE: dict[str, Any] = {"linewidth": 1.0, "zorder": 3}
+STOPPED: dict[str, Any] = {"color": "0.55", "linewidth": 0.6, "alpha": 0.45, "zorder": 1}
+DIVERGED: dict[str, Any] = {"color": COLOURS[1], "linewidth": 0.8, "linestyle": ":", "marker": "x", "markersize": 3.5, "zorder": 2}
 
 
 class Scale:
@@ -56,10 +61,10 @@ def coordinates(panel: Any, configurations: Sequence[Configuration], title: str)
     uprights = [marks_of(axis) for axis in axes] + [scale.marks(objective)]
     names = [*(axis.short_name for axis in axes), objective.metric.replace("_", "\n", 1).replace("_", " ")]
     for place, marks in enumerate(uprights):
-        upright(panel, place, marks)
+        upright(panel, place, marks, side=1 if place == len(axes) else -1)
     panel.set_title(title, fontsize=9)
     panel.set_xticks(range(len(names)), names)
-    panel.set(yticks=[], xlim=(-0.3, len(names) - 0.6), ylim=(-MARGIN, 1 + MARGIN))
+    panel.set(yticks=[], xlim=(-0.3, len(names) - 0.65), ylim=(-MARGIN, 1 + MARGIN))
     panel.tick_params(axis="x", length=0)
     panel.spines[["left", "bottom"]].set_visible(False)
 
@@ -69,11 +74,19 @@ def look(entry: Configuration, height: float, is_best: bool) -> dict[str, Any]:
     from matplotlib import colormaps
 
     if entry.diverged:
-        return {"color": COLOURS[1], "linewidth": 0.8, "linestyle": ":", "marker": "x", "markersize": 3.5, "zorder": 2}
-    if entry.stopped:
-        return {"color": "0.55", "linewidth": 0.5, "alpha": 0.45, "zorder": 1}
-    colour = colormaps["viridis_r"](0.1 + 0.9 * height)
-    return {"color": colour, "linewidth": 2.4 if is_best else 1.0, "zorder": 4 if is_best else 3, "solid_joinstyle": "round"}
+        return DIVERGED
+    return STOPPED if entry.stopped else (BEST if is_best else WHOLE) | {"color": colormaps["viridis_r"](0.1 + 0.9 * height)}
+
+
+def legend() -> list[Any]:
+    """What the kinds of lines mean."""
+    from matplotlib.lines import Line2D
+
+    looks = {
+        "the best": BEST | {"color": "#440154"}, "ran to its end": WHOLE | {"color": "#31688e"},
+        "stopped early": STOPPED, "a seed diverged": DIVERGED,
+    }  # fmt: skip
+    return [Line2D([], [], label=name, **style) for name, style in looks.items()]
 
 
 def marks_of(axis: Axis) -> list[tuple[float, str]]:
@@ -96,9 +109,10 @@ def _values(axis: Axis) -> Iterator[Any]:
     yield axis.high
 
 
-def upright(panel: Any, place: int, marks: Sequence[tuple[float, str]]) -> None:
+def upright(panel: Any, place: int, marks: Sequence[tuple[float, str]], side: int) -> None:
+    """With its marks to the left (-1) or to the right (1)."""
     panel.plot([place, place], [0, 1], color="0.2", linewidth=0.9, zorder=5)
     halo = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
     for height, text in marks:
-        panel.plot([place - 0.02, place], [height, height], color="0.2", linewidth=0.7, zorder=5)
-        panel.text(place - 0.04, height, text, ha="right", va="center", fontsize=6.5, zorder=6, bbox=halo)
+        panel.plot([place + 0.02 * side, place], [height, height], color="0.2", linewidth=0.7, zorder=5)
+        panel.text(place + 0.04 * side, height, text, ha=SIDES[side], va="center", fontsize=6.5, zorder=6, bbox=halo)

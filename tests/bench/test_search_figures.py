@@ -55,7 +55,7 @@ def test_each_axis_has_a_bar_for_each_search(both):
 
 def test_too_few_scores_are_said_to_be_too_few(tmp_path):
     bars = panels(stored(tmp_path, list(rows_at(named("tpe"), BEST, -3.0, 0))))[2]
-    assert [text.get_text().strip() for text in bars.texts] == ["too few to say"] * 3
+    assert [text.get_text().strip() for text in bars.texts] == ["not known"] * 3
 
 
 def test_every_scored_configuration_is_a_line_and_how_it_ended_shows(both):

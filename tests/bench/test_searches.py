@@ -99,7 +99,7 @@ def test_a_grid_with_values_of_its_own_is_one_if_no_combination_is_missing(tmp_p
 def test_at_least_as_good_as_the_grid_by_the_seeds_that_there_are(tmp_path, value, judgement):
     finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(value)]))
     assert finding.judgement == judgement
-    assert "with the seeds that chose them; to judge by fresh ones: vera run trial:" in finding.evidence
+    assert finding.evidence.endswith("with the seeds that chose them")
 
 
 def test_fresh_seeds_decide_where_both_have_them(tmp_path):

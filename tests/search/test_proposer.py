@@ -97,6 +97,32 @@ def test_rows_of_other_sweeps_are_fed_to_the_sampler_and_not_run_again():
     assert SEARCH.found([other], "smoke") == []
 
 
+def test_a_budget_is_counted_by_name_and_what_others_found_is_told_without_training():
+    rows = []
+    grid, learned = (replace(SEARCH, run_name=name) for name in ("grid", "tpe"))
+    run(proposer(sampler="grid", configurations=3, search=grid), rows)
+    assert {row.sweep for row in rows} == {"search-toy-grid"}
+    second = proposer(rows, "tpe", 4, search=learned)
+    assert len(second.sampler.study.trials) == 3
+    assert second.begun == set()
+    handed = run(second, rows)
+    assert {row.sweep for row in handed} == {"search-toy-tpe"}
+    assert len(handed) == 8
+    assert len(proposer(rows, "tpe", 4, search=learned).begun) == 4
+    assert len(proposer(rows, "grid", 4, search=grid).begun) == 3
+    own = [entry for entry in learned.found(rows, "smoke") if entry.own_rows]
+    assert (len(own), sum(entry.steps for entry in own)) == (4, 800)
+
+
+def test_a_row_stays_with_the_search_that_ran_it_first():
+    rows = []
+    run(proposer(sampler="grid", configurations=3, search=replace(SEARCH, run_name="one", seeds=(100,))), rows)
+    again = replace(SEARCH, run_name="two")
+    assert {row.seed for row in run(proposer(rows, "grid", 3, search=again), rows)} == {101}
+    found = again.found(rows, "smoke")
+    assert all(entry.result() is not None and entry.steps == 100 for entry in found)
+
+
 def test_a_diverged_seed_counts_as_the_worst_never_the_survivors():
     entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
     good, bad = entry.trials
