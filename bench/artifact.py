@@ -1,7 +1,8 @@
 """The artifact contract: a table or a figure of the paper, declared. Loads neither torch nor ray.
 
 An artifact names its trials for each profile, the paper's values, the claims it decides, and how it is read off the store: as a
-`Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so that `vera run table2` runs it.
+`Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so that `vera run table2` runs it, unless
+nobody can list its trials beforehand, as those of a search.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 from bench.cell import Cell
 from bench.claims import Claim
 from bench.results import Results
+from sweeps.row import Row
 from sweeps.sweep import Sweep, sweeps
 from sweeps.trial import Profile, Trial
 from vera.errors import SettingError
@@ -69,10 +71,29 @@ class Artifact(ABC):
     claims: tuple[Claim, ...] = ()
     needs_rows: ClassVar[bool] = True
     """Whether there is nothing to show before a trial of it was run."""
+    listed: ClassVar[bool] = True
+    """Whether its trials can be listed. If not, it finds its rows by other means."""
+    companions: ClassVar[tuple[str, ...]] = ()
+    """Artifacts that are rendered whenever it is."""
 
     @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """One trial for each thing that is trained, whatever its seed."""
+
+    @property
+    def command(self) -> str:
+        """What makes its trials."""
+        return f"vera run {self.name}"
+
+    def rows(self, results: Results) -> list[Row]:
+        """What the store has of it."""
+        return results.rows_of(self.trials(results.profile))
+
+    def is_in(self, results: Results) -> bool:
+        """Whether there is something to show."""
+        if not self.listed:
+            return bool(self.rows(results))
+        return not self.needs_rows or any(map(results.like, self.trials(results.profile)))
 
     def flop(self, trial: Trial) -> float | None:
         """Floating-point operations of one trial, where they were counted; for a plan before anything was timed."""
@@ -100,10 +121,11 @@ class Artifacts:
     known: dict[str, Artifact] = field(default_factory=dict)
 
     def register(self, kind: type[Artifact]) -> type[Artifact]:
-        """As a decorator: the artifact, and the sweep of its name."""
+        """As a decorator: the artifact, and the sweep of its name where it has one."""
         made = kind()
         self.known[made.name] = made
-        sweeps.register(made.name)(made.sweep)
+        if made.listed:
+            sweeps.register(made.name)(made.sweep)
         return kind
 
 

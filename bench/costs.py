@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sweeps.plan import Plan
+    from sweeps.sweep import Flop
     from sweeps.trial import Trial
 
 GPU_RATE = 5e12
@@ -15,22 +16,16 @@ def gpu_hours(operations: float) -> str:
     return f"{hours:,.0f} GPU-hours" if hours >= 10 else f"{hours:.2g} GPU-hours"
 
 
-def trial_cost(sweep: str, trial: "Trial", seconds: float | None) -> str:
+def trial_cost(flop: "Flop | None", trial: "Trial", seconds: float | None) -> str:
     """As such trials took here, else from counted operations."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
     work = flop(trial) if flop else None
     if seconds is not None:
         return f"about {seconds:.0f} s"
     return "cost unknown" if work is None else f"about {gpu_hours(work)}"
 
 
-def plan_cost(sweep: str, plan: "Plan") -> str:
+def plan_cost(flop: "Flop | None", plan: "Plan") -> str:
     """From measured times where the store knows all such trials, else from counted operations at an assumed rate."""
-    from sweeps.sweep import find_sweep
-
-    flop = find_sweep(sweep).flop
     counted = [flop(trial) for trial in plan.missing] if flop else []
     known = [work for work in counted if work is not None]
     if known and len(known) == len(counted) and len(plan.seconds) < len(plan.missing):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from bench.costs import plan_cost, trial_cost
 from bench.flags import LOCAL, Verbs, execution, selection, verb
+from bench.selecting import asked_trials, flop_of
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from sweeps.execute import Engine
     from sweeps.plan import Plan
     from sweeps.store import Store
-    from sweeps.sweep import Sweep
-    from sweeps.trial import Trial
-    from vera.spec import Part
 
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
@@ -69,9 +67,9 @@ def add_replay(verbs: Verbs) -> None:
 
 
 def list_sweeps(arguments: argparse.Namespace) -> int:
+    import bench.paper  # noqa: F401 (every table and figure is also a sweep of its name)
     from sweeps.sweep import find_sweep, sweeps
 
-    _declare()
     held = _store(arguments).outcomes()
     for name in sweeps.names():
         sweep = find_sweep(name)
@@ -86,7 +84,7 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
-        cost = trial_cost(arguments.sweep, trial, plan.seconds.get(trial.id))
+        cost = trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
     return 0
@@ -214,57 +212,13 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    plan = make_plan(_trials(arguments), store.outcomes(), store.rows(), retry)
+    plan = make_plan(asked_trials(arguments, store), store.outcomes(), store.rows(), retry)
     _name_problems(store)
     return plan
 
 
-def _trials(arguments: argparse.Namespace) -> "list[Trial]":
-    from sweeps.sweep import find_sweep, matching
-
-    _declare()
-    seeds = None if arguments.seeds is None else range(arguments.seeds)
-    sweep = find_sweep(arguments.sweep) if arguments.dataset is None else _elsewhere(arguments)
-    trials = matching(sweep.trials(arguments.profile, seeds), arguments.only)
-    if not trials:
-        raise EngineError(f"No trial of {arguments.sweep} fits --only {' '.join(arguments.only)}.")
-    return trials
-
-
-def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
-    """The sweep of a table on the data of --dataset."""
-    from bench.artifact import artifacts
-    from bench.datasets import dataset_part
-
-    part, _ = dataset_part(arguments.dataset)
-    if arguments.sweep not in artifacts.known:
-        raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
-    elsewhere = artifacts.known[arguments.sweep].on(part)
-    if "file" in part:
-        largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
-        _check_rows(part, arguments.data_dir, largest)
-    return elsewhere.sweep()
-
-
-def _check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch; say so once, before every trial does."""
-    from vera.build import build_labelled
-    from vera.errors import SettingError
-
-    rows = len(build_labelled(part, data_dir).split(0).train)
-    if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )
-
-
-def _declare() -> None:
-    """Every table and figure is also a sweep of its name."""
-    import bench.paper  # noqa: F401 (registers them)
-
-
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
-    about = plan_cost(arguments.sweep, plan) if plan.missing else ""
+    about = plan_cost(flop_of(arguments.sweep), plan) if plan.missing else ""
     total = len(plan.missing) + len(plan.cached)
     return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {len(plan.cached)} already done{about}"
 

@@ -39,7 +39,9 @@ def output_folder(place: str) -> Path:
 
 
 def selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sweep", metavar="SWEEP", help="the name of a sweep (see: vera list)")
+    parser.add_argument(
+        "sweep", metavar="SWEEP", help="a sweep by name (see: vera list), or trial:ID, a stored trial with other seeds"
+    )
     parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"

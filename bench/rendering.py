@@ -90,7 +90,7 @@ def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
 
 
 def _asked(names: list[str]) -> "list[Artifact]":
-    """The artifacts of these names; all of them if one of the names is 'all'."""
+    """The artifacts of these names and their companions; all of them if one of the names is 'all'."""
     import bench.paper  # noqa: F401 (registers the paper's tables and figures)
     from bench.artifact import artifacts
     from vera.settings import nearest
@@ -99,7 +99,9 @@ def _asked(names: list[str]) -> "list[Artifact]":
     for name in names:
         if name != "all" and name not in known:
             raise UnknownName(f"There is no table or figure '{name}'.{nearest(name, known)}")
-    return [known[name] for name in (known if "all" in names else dict.fromkeys(names))]
+    if "all" in names:
+        return list(known.values())
+    return [known[wanted] for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))]
 
 
 def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
@@ -124,8 +126,7 @@ def _stores(arguments: argparse.Namespace) -> "list[Results]":
 
 def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
     """The first store that has a row of the artifact."""
-    holds = (store for store in stores if not artifact.needs_rows or any(map(store.like, artifact.trials(store.profile))))
-    return next((store.apart() for store in holds), None)
+    return next((store.apart() for store in stores if artifact.is_in(store)), None)
 
 
 def _folder(source: "Source", arguments: argparse.Namespace) -> str:
@@ -140,13 +141,13 @@ def _target(arguments: argparse.Namespace) -> Path:
 def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     """What is missing, and the command that makes it."""
     profile = arguments.profile
-    if next(iter(artifact.trials(profile)), None) is None:
+    if artifact.listed and next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
     asked = {
         "--profile": (profile, "laptop"), "--dataset": (arguments.dataset, None), "--results-dir": (arguments.results_dir, LOCAL),
     }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    command = shlex.join(["vera", "run", artifact.name, *options])
+    command = shlex.join([*artifact.command.split(), *options])
     return f"{artifact.name} has no trial of the {profile} profile in {_places(arguments)}. To make them: {command}"
 
 

@@ -1,22 +1,29 @@
 """The verb `vera search`: look for good settings of a method on a task, on one machine or a cluster.
 
-What it prints at the end is read off the store, so a second call with nothing left to do prints the same.
+A search has a name, by which it is told apart from others of the same task and method; a budget is counted by it. What it prints at
+the end is read off the store, so a second call with nothing left to do prints the same.
 """
 
 import argparse
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.flags import Verbs, count, execution, output_folder, verb
+from bench.flags import LOCAL, Verbs, count, execution, output_folder, verb
+from vera.errors import SettingError
 
 if TYPE_CHECKING:
     from sweeps.search.declaration import Configuration, Search
     from sweeps.search.run import Budget
+    from sweeps.search.space import Space
     from sweeps.trial import Profile
 
 SAMPLERS, SCHEDULERS = ("grid", "random", "tpe", "nsga2"), ("none", "asha", "median")
+USUAL = 40
+"""Configurations of a search that is no grid, unless it is said."""
 
 
 def add_search(verbs: Verbs) -> None:
@@ -26,9 +33,15 @@ def add_search(verbs: Verbs) -> None:
     parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
     parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)")
     parser.add_argument("--scheduler", choices=SCHEDULERS, default="asha", help="which trials are stopped early (default: asha)")
+    parser.add_argument("--name", metavar="NAME", help="what this search is called, in rows and reports (default: its sampler)")
     parser.add_argument(
-        "--configurations", metavar="N", type=count, default=40, help="how many in all, earlier runs included (default: 40)"
-    )
+        "--grid", metavar="AXIS=V1,V2,...", action="append", default=[],
+        help="values of an axis in the grid, in place of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--configurations", metavar="N", type=count,
+        help=f"how many in all, earlier runs of this name included (default: {USUAL}; of a grid, all)",
+    )  # fmt: skip
     parser.add_argument("--seeds", metavar="N", type=count, help="seeds of each configuration (default: the task's own)")
     parser.add_argument(
         "--aggregate", choices=("mean", "median", "worst"), default="mean", help="how seeds make one score (default: mean)"
@@ -48,7 +61,8 @@ def search(arguments: argparse.Namespace) -> int:
     from sweeps.store import Store
 
     declared = asked(arguments)
-    budget = Budget(arguments.sampler, arguments.scheduler, arguments.configurations, seed=arguments.sampler_seed)
+    configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
+    budget = Budget(arguments.sampler, arguments.scheduler, configurations, seed=arguments.sampler_seed)
     store = Store(within(arguments.results_dir, "trials"))
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
@@ -72,11 +86,33 @@ def asked(arguments: argparse.Namespace) -> "Search":
     """The declared search, with what the flags change."""
     from bench.searches import SECONDS, find_search
 
-    declared = replace(find_search(arguments.task, arguments.method), aggregate=arguments.aggregate)
+    found = find_search(arguments.task, arguments.method)
+    declared = replace(found, aggregate=arguments.aggregate, run_name=run_name(arguments), space=with_grid(found.space, arguments))
     if arguments.seeds is not None:
         first = declared.seeds[0]
         declared = replace(declared, seeds=tuple(range(first, first + arguments.seeds)))
     return replace(declared, objectives=(*declared.objectives, SECONDS)) if arguments.against else declared
+
+
+def run_name(arguments: argparse.Namespace) -> str:
+    """Part of the sweep's name, and so of a folder's."""
+    name = str(arguments.name or arguments.sampler)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", name):
+        raise SettingError(
+            f"--name takes up to 40 letters, digits, '.', '_' and '-', and begins with a letter or digit; got '{name}'."
+        )
+    return name
+
+
+def with_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
+    if arguments.grid and arguments.sampler != "grid":
+        raise SettingError(f"--grid names the values of a grid, and the sampler is {arguments.sampler}: add --sampler grid.")
+    for text in arguments.grid:
+        axis, found, values = text.partition("=")
+        if not found:
+            raise SettingError(f"--grid takes AXIS=V1,V2,..., such as lr=1e-4,1e-3; got '{text}'.")
+        space = space.with_grid(axis.strip(), [value.strip() for value in values.split(",")])
+    return space
 
 
 def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> str:
@@ -103,34 +139,41 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
 
 
 def closing(declared: "Search", found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
+    """What this search did, the best of all that the store has, and how to see more."""
     from sweeps.search.declaration import best
 
-    scored = [entry for entry in found if entry.result() is not None]
-    stopped = sum(entry.stopped for entry in found)
-    steps = sum(entry.steps for entry in found)
-    lines = [f"{len(found)} configurations, {stopped} of them stopped early, {len(found) - len(scored)} without a score; "
-             f"{steps:,} training steps in all{grid_cost(declared, arguments.profile)}"]  # fmt: skip
+    own = [entry for entry in found if entry.own_rows]
+    lines = [f"{counted(own)}{grid_cost(declared, arguments.profile)}"]
+    if len(own) < len(found):
+        lines.append(f"{len(found) - len(own)} configurations of other sweeps are in the store, and were known to it")
     for entry in best(found):
-        lines += [f"best: {told(entry)}", f"  to run it: {spec_file(entry, arguments)}"]
-    return lines
+        whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
+        lines += [f"best: {told(entry)}{whose}", f"  to run it: {spec_file(entry, arguments)}"]
+    return [*lines, f"to see it: {render_command(arguments)}"] if found else lines
+
+
+def counted(own: "Sequence[Configuration]") -> str:
+    stopped, unknown = sum(entry.stopped for entry in own), sum(entry.result() is None for entry in own)
+    steps = sum(entry.steps for entry in own)
+    return f"{len(own)} configurations, {stopped} of them stopped early, {unknown} without a score; {steps:,} training steps in all"
 
 
 def told(entry: "Configuration") -> str:
     result = entry.result()
     assert result is not None
     scores = [objective.printed(score) for objective, score in zip(entry.search.objectives, result.scores, strict=True)]
-    point = ", ".join(f"{name.split('.')[-1]} {value:g}" if isinstance(value, float) else f"{name.split('.')[-1]} {value}"
-                      for name, value in entry.point.items())  # fmt: skip
-    return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {point}"
+    return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.place}"
 
 
 def grid_cost(declared: "Search", profile: "Profile") -> str:
     """What the whole grid would take."""
-    axes = declared.space.axes
-    if not all(axis.grid for axis in axes):
-        return ""
-    points = len(list(declared.space.grid()))
-    return f"; the grid of {points} would take {points * len(declared.seeds) * declared.base(profile).spec.steps:,}"
+    return f"; the grid of {len(list(declared.space.grid()))} would take {declared.grid_steps(profile):,}"
+
+
+def render_command(arguments: argparse.Namespace) -> str:
+    asked = {"--profile": (arguments.profile, "laptop"), "--results-dir": (arguments.results_dir, LOCAL)}
+    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
+    return shlex.join(["vera", "render", "searches", *options])
 
 
 def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> str:

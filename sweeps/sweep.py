@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
 from vera.errors import SettingError
 from vera.registry import Registry
@@ -61,7 +62,18 @@ def _of_file(path: Path) -> Sweep:
         trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error!r}.") from error
-    return Sweep(f"spec-{path.stem}", f"the trial of {path.name}", (0, 1, 2), lambda _, seeds: (with_seed(trial, s) for s in seeds))
+    return _of_trial(f"spec-{path.stem}", f"the trial of {path.name}", trial)
+
+
+def of_row(row: Row) -> Sweep:
+    """A stored trial with other seeds."""
+    name = f"trial-{row.trial_id[:8]}"
+    return _of_trial(name, f"the stored trial {row.trial_id[:8]}", Trial.from_facts(json.loads(row.spec), label=row.label))
+
+
+def _of_trial(name: str, about: str, trial: Trial) -> Sweep:
+    """It has one profile, whichever is asked for."""
+    return Sweep(name, about, (0, 1, 2), lambda _, seeds: (with_seed(trial, seed) for seed in seeds))
 
 
 def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:

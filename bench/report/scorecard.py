@@ -21,9 +21,9 @@ from vera.errors import VeraError
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of the trials that an artifact wants at a profile: how the stored ones ended."""
+    """Of the trials that an artifact wants at a profile, None where nobody can list them: how the stored ones ended."""
 
-    wanted: int
+    wanted: int | None
     outcomes: Mapping[str, int]
     extra: int = 0
     """Stored trials of seeds that the artifact does not ask for."""
@@ -42,14 +42,18 @@ class Coverage:
 
     @property
     def status(self) -> str:
-        if not self.wanted:
+        if self.wanted == 0:
             return "needs no trials"
         if not self.stored + self.extra:
             return "no rows"
+        if self.wanted is None:
+            return "open-ended"
         return "complete" if self.done == self.wanted else "partial"
 
     @property
     def progress(self) -> str:
+        if self.wanted is None:
+            return count(self.done, "trial")
         more = f", and {self.extra} of other seeds" if self.extra else ""
         return f"{self.done} of {count(self.wanted, 'trial')}{more}" if self.wanted else ""
 
@@ -61,11 +65,13 @@ class Coverage:
 
 def coverage(artifact: Artifact, results: Results) -> Coverage:
     """Only the artifact's own seeds count: a fourth seed of one trial does not make up for a missing one of another."""
+    rows = artifact.rows(results)
+    if not artifact.listed:
+        return Coverage(None, Counter(row.outcome for row in rows))
     seeds = artifact.seeds[results.profile]
-    trials = list(artifact.trials(results.profile))
-    rows = results.rows_of(trials)
     own = [row for row in rows if row.seed in seeds]
-    return Coverage(len(trials) * len(seeds), Counter(row.outcome for row in own), len(rows) - len(own))
+    wanted = len(list(artifact.trials(results.profile))) * len(seeds)
+    return Coverage(wanted, Counter(row.outcome for row in own), len(rows) - len(own))
 
 
 def judge(claim: Claim, results: Results) -> Finding:

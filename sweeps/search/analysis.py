@@ -31,7 +31,7 @@ def progress(configurations: Sequence[Configuration]) -> list[Mark]:
     steps, seconds = 0, 0.0
     for entry in sorted(configurations, key=lambda entry: max(row.finished_at for row in entry.rows.values())):
         steps += entry.steps
-        seconds += sum(row.seconds for row in entry.rows.values())
+        seconds += entry.seconds
         result = entry.result()
         if result is not None and result.stopped_at is None:
             best = max(result.scores[0], marks[-1].score) if marks else result.scores[0]

@@ -1,7 +1,9 @@
 """A search, declared: which trial is varied, in which space, what is sought, and with which seeds.
 
-It is a sweep too: every proposal is a trial of the sweep `search-NAME`, with an id like any other, and its row goes into the same
-store. That store is the search's whole memory. Seeds are an axis: a configuration is a point together with all its seeds.
+It is a sweep too: every proposal is a trial of the sweep `search-TASK-METHOD-NAME`, with an id like any other, and its row goes
+into the same store. That store is the search's whole memory. Seeds are an axis: a configuration is a point with all its seeds.
+Several searches of one task and method differ by their names. A row belongs to the sweep that ran it first, so what a search cost
+is counted over its own rows, while a score may rest on others' too.
 """
 
 import json
@@ -11,8 +13,7 @@ from typing import Any
 
 from sweeps.canonical import canonical_json
 from sweeps.row import Row
-from sweeps.search.objective import Aggregate, Objective, aggregated
-from sweeps.search.samplers import Result
+from sweeps.search.objective import Aggregate, Objective, Result, aggregated
 from sweeps.search.space import Point, Space
 from sweeps.trial import Profile, Trial, with_seed
 
@@ -21,7 +22,8 @@ PREFIX = "search-"
 
 @dataclass(frozen=True)
 class Search:
-    """One method on one task. `base` is the trial whose settings are varied; its own seed does not matter."""
+    """One method on one task. `base` is the trial whose settings are varied; its own seed does not matter. `run_name` tells the
+    searches of one such pair apart."""
 
     name: str
     about: str
@@ -30,31 +32,41 @@ class Search:
     objectives: tuple[Objective, ...]
     seeds: tuple[int, ...]
     aggregate: Aggregate = "mean"
+    run_name: str = ""
 
     @property
     def sweep(self) -> str:
-        return f"{PREFIX}{self.name}"
+        return f"{PREFIX}{self.name}" + (f"-{self.run_name}" if self.run_name else "")
 
     def configuration(self, point: Point, profile: Profile) -> "Configuration":
         base = self.base(profile)
-        trial = replace(base, spec=self.space.apply(base.spec, point), sweep=self.sweep)
+        label = base.spec.method["name"]  # the base's own may tell of a setting that is an axis here
+        trial = replace(base, spec=self.space.apply(base.spec, point), sweep=self.sweep, label=label)
         return Configuration(self, point, tuple(with_seed(trial, seed) for seed in self.seeds))
 
     def found(self, rows: Iterable[Row], profile: Profile) -> "list[Configuration]":
-        """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it, oldest first."""
+        """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it. Loads torch, which the
+        identity of its base needs."""
+        return self.gathered(rows, profile, self.fixed(self.base(profile).facts))
+
+    def gathered(self, rows: Iterable[Row], profile: Profile, fixed: str) -> "list[Configuration]":
+        """The same without torch, for whoever knows what the trials have in common; oldest first."""
         configurations: dict[str, Configuration] = {}
-        wanted = self._fixed(self.base(profile).facts)
         for row in sorted(rows, key=lambda row: row.finished_at):
             if row.seed not in self.seeds or row.profile != profile:
                 continue
             facts = json.loads(row.spec)
-            point = self.space.read(facts) if self._fixed(facts) == wanted else None
+            point = self.space.read(facts) if self.fixed(facts) == fixed else None
             if point is not None:
                 key = canonical_json(point)
                 configurations.setdefault(key, self.configuration(point, profile)).rows[row.seed] = row
         return list(configurations.values())
 
-    def _fixed(self, facts: Mapping[str, Any]) -> str:
+    def grid_steps(self, profile: Profile) -> int:
+        """Training steps of the whole grid, if every trial runs to its end."""
+        return len(list(self.space.grid())) * len(self.seeds) * self.base(profile).spec.steps
+
+    def fixed(self, facts: Mapping[str, Any]) -> str:
         """What all its trials have in common: everything but the seed and the axes."""
         rest: dict[str, Any] = json.loads(canonical_json({**facts, "seed": 0}))
         for axis in self.space.axes:
@@ -79,6 +91,21 @@ class Configuration:
         return canonical_json(self.point)
 
     @property
+    def place(self) -> str:
+        """Its point in words."""
+        values = [(axis.short_name, self.point[axis.name]) for axis in self.search.space.axes]
+        return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values)
+
+    @property
+    def own_rows(self) -> list[Row]:
+        """Those that this very search ran; others were there before it."""
+        return [row for row in self.rows.values() if row.sweep == self.search.sweep]
+
+    @property
+    def diverged(self) -> bool:
+        return any(row.outcome == "diverged" for row in self.rows.values())
+
+    @property
     def stopped(self) -> bool:
         """Whether a seed was stopped early; then the others need not be run."""
         return any(row.outcome == "stopped_early" for row in self.rows.values())
@@ -89,8 +116,13 @@ class Configuration:
 
     @property
     def steps(self) -> int:
-        """Training steps that it took."""
-        return sum(row.outcome_step for row in self.rows.values())
+        """Training steps that it took this search."""
+        return sum(row.outcome_step for row in self.own_rows)
+
+    @property
+    def seconds(self) -> float:
+        """Of training, likewise."""
+        return sum(row.seconds for row in self.own_rows)
 
     def result(self) -> Result | None:
         """Its scores over the seeds; None while seeds are missing, and of one that failed for the machine's sake."""

@@ -14,7 +14,8 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import TrialState, create_trial
 
 from sweeps.canonical import canonical_json
-from sweeps.search.samplers import Result, Sampler
+from sweeps.search.objective import Result
+from sweeps.search.samplers import Sampler
 from sweeps.search.space import Axis, Point, Space, same
 from vera.errors import SettingError
 

@@ -50,6 +50,14 @@ class Objective:
         return f"{self.metric} {self.score(score):.4g}"
 
 
+@dataclass(frozen=True)
+class Result:
+    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at which step."""
+
+    scores: tuple[float, ...]
+    stopped_at: int | None = None
+
+
 def aggregated(scores: Sequence[float], by: Aggregate) -> float:
     if by not in AGGREGATES:
         raise SettingError(f"Seeds are put together by {', '.join(AGGREGATES)}, not by '{by}'.")

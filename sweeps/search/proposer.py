@@ -4,6 +4,10 @@ A configuration that is proposed becomes one trial a seed. A trial whose row is 
 sampler as if it had been. `configurations` is how many the search is allowed in all, those of earlier runs included: the same
 command after an interruption does the rest, and a larger number extends it. Trap: a sampler may propose what it has proposed
 before, in a space of few choices for ever; then the search ends.
+
+Under a rule that stops trials the first seed of a configuration goes ahead and is judged, against first seeds alone; the others
+follow when it has run to its end, and run to theirs. Were all judged, the seeds of the best configuration would take each other's
+places, and hardly any would be left with all of them. Only where the first seed diverged are the others judged too.
 """
 
 from collections import deque
@@ -39,7 +43,9 @@ class Proposer:
         self._resume()
 
     def remember(self, row: Row, curves: Iterable[CurvePoint]) -> None:
-        """Tell the rule what a stored trial of this search had at its milestones."""
+        """Tell the rule what a stored trial had at its milestones, if it is one of those that are compared."""
+        if row.seed != self.search.seeds[0]:
+            return
         objective = self.search.objectives[0]
         for point in curves:
             score = objective.of_metrics({point.metric: point.value}) if point.kind == "evaluation" else None
@@ -71,6 +77,14 @@ class Proposer:
             self.waiting = deque(trial for trial in self.waiting if self.owners[trial.id] is not entry)
         if entry.over and not told:
             self.sampler.learn(entry.point, entry.result())
+        elif not entry.over and self.rule.milestones and row.seed == self.search.seeds[0]:
+            self._queue(entry)
+
+    def is_judged(self, trial_id: str) -> bool:
+        """Whether the rule is to look at a trial that was handed out."""
+        entry, first = self.owners[trial_id], self.search.seeds[0]
+        leads = entry.trials[0].id == trial_id
+        return leads or (first in entry.rows and entry.rows[first].outcome == "diverged")
 
     def may_propose(self) -> bool:
         return len(self.begun) < self.configurations
@@ -97,10 +111,12 @@ class Proposer:
                 self._queue(entry)
 
     def _queue(self, entry: Configuration) -> None:
-        for trial in entry.trials:
-            if trial.spec.seed not in entry.rows:
-                self.owners[trial.id] = entry
-                self.waiting.append(trial)
+        """Its missing trials; under a rule the first seed alone, as long as that is missing."""
+        missing = [trial for trial in entry.trials if trial.spec.seed not in entry.rows]
+        alone = bool(self.rule.milestones) and self.search.seeds[0] not in entry.rows
+        for trial in missing[:1] if alone else missing:
+            self.owners[trial.id] = entry
+            self.waiting.append(trial)
 
     def _is_own(self, entry: Configuration) -> bool:
-        return any(row.sweep == self.search.sweep for row in entry.rows.values())
+        return bool(entry.own_rows)

@@ -59,7 +59,8 @@ def run_search(
     """Every configuration of the search, those that the store had and those that were run now."""
     listener, store = listener or Listener(), Store(engine.store)
     engine.exports.check()
-    check_data([search.base(profile)], engine.conditions.data_dir)
+    for note in check_data([search.base(profile)], engine.conditions.data_dir):
+        listener.noted(note)
     proposer = proposer_for(search, profile, budget, store)
     if proposer.waiting or proposer.may_propose():
         _fit(proposer, engine, listener, store)

@@ -7,21 +7,13 @@ is resumed proposes the same points again and finds them in the store. The other
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sweeps.search.objective import Result
 from sweeps.search.space import Point, Space
 from vera.errors import SettingError
 from vera.settings import nearest
 
 SAMPLERS = ("grid", "random", "tpe", "nsga2")
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at which step."""
-
-    scores: tuple[float, ...]
-    stopped_at: int | None = None
 
 
 class Sampler(ABC):

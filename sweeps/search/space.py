@@ -9,11 +9,12 @@ is used, so that the point which a trial was made of and the one read off its ro
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from vera.errors import SettingError
+from vera.settings import nearest
 from vera.spec import TrialSpec
 
 Point = dict[str, Any]
@@ -41,11 +42,31 @@ class Axis:
             raise SettingError(f"The axis '{self.name}' needs low < high, and low > 0 on a log scale.")
         for value in self.grid:
             if not self.holds(value):
-                raise SettingError(f"The axis '{self.name}' has {value!r} in its grid but not in its range.")
+                raise SettingError(f"The axis '{self.name}' has {value!r} in its grid but not in its range, {self.extent}.")
 
     @property
     def name(self) -> str:
         return self.places[0]
+
+    @property
+    def short_name(self) -> str:
+        """The last part of its place, for people."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def extent(self) -> str:
+        """In words."""
+        return f"one of {', '.join(map(str, self.choices))}" if self.choices else f"{self.low:g} to {self.high:g}"
+
+    def parsed(self, text: str) -> Any:
+        """A value as it is typed; whether the axis holds it is another question."""
+        if self.choices:
+            return next((choice for choice in self.choices if str(choice).lower() == text.lower()), text)
+        try:
+            value = float(text)
+        except ValueError:
+            return text
+        return int(value) if self.whole and value.is_integer() else float(f"{value:.{DIGITS}g}")
 
     def holds(self, value: Any) -> bool:
         if self.choices:
@@ -77,11 +98,12 @@ class Axis:
     def position(self, value: Any) -> float:
         """From 0 to 1 along the axis, for figures and measures of importance."""
         if self.choices:
-            return self.choices.index(value) / max(1, len(self.choices) - 1)
+            place = next(number for number, choice in enumerate(self.choices) if same(choice, value))
+            return place / max(1, len(self.choices) - 1)
         assert self.low is not None
         assert self.high is not None
-        place = math.log if self.log else float
-        return (place(value) - place(self.low)) / (place(self.high) - place(self.low))
+        scale = math.log if self.log else float
+        return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
 
 def uniform(*places: str, low: float, high: float, grid: tuple[float, ...] = ()) -> Axis:
@@ -113,6 +135,14 @@ class Space:
                 raise SettingError(f"The axis '{axis.name}' declares no grid; take --sampler random or tpe.")
         for values in itertools.product(*(axis.grid for axis in self.axes)):
             yield dict(zip(self.names, values, strict=True))
+
+    def with_grid(self, name: str, texts: Sequence[str]) -> "Space":
+        """The same axes, of which one has these values as its grid; it is named by a place or by the last part of its first."""
+        found = [axis for axis in self.axes if name in (*axis.places, axis.short_name)]
+        if not found:
+            raise SettingError(f"This search has no axis '{name}'.{nearest(name, [axis.short_name for axis in self.axes])}")
+        values = tuple(dict.fromkeys(map(found[0].parsed, texts)))
+        return Space(tuple(replace(axis, grid=values) if axis is found[0] else axis for axis in self.axes))
 
     @property
     def names(self) -> tuple[str, ...]:

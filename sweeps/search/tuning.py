@@ -28,15 +28,19 @@ class ProposerSearcher(Searcher):
         self.proposer, self.job_of, self.row_of = proposer, job_of, row_of
         self.issued: dict[str, Trial] = {}
         """Trials that were handed out, by their id in Tune."""
+        self.under_way: set[str] = set()
+        """Of these, the ones that have not ended."""
 
     def suggest(self, trial_id: str) -> Any:
         trial = self.proposer.next()
-        if trial is None:
-            return Searcher.FINISHED
+        if trial is None:  # with None Tune asks again: when a first seed has ended, others may follow
+            return None if self.under_way and self.proposer.rule.milestones else Searcher.FINISHED
         self.issued[trial_id] = trial
+        self.under_way.add(trial_id)
         return {"job": self.job_of(trial)}
 
     def on_trial_complete(self, trial_id: str, result: Report | None = None, error: bool = False) -> None:
+        self.under_way.discard(trial_id)
         row = self.row_of(self.issued[trial_id].id)
         if row is not None:  # else it was interrupted, or lost and gets its row in the end
             self.proposer.ended(row)
@@ -57,7 +61,7 @@ class RuleScheduler(FIFOScheduler):
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: Report) -> str:
         rule, step, trial_id = self.proposer.rule, result["trained_steps"], result["trial"]
-        if result["done"] or step not in rule.scores or trial_id in rule.scores[step]:
+        if result["done"] or step not in rule.scores or trial_id in rule.scores[step] or not self.proposer.is_judged(trial_id):
             return TrialScheduler.CONTINUE
         objective = self.proposer.search.objectives[0]
         metrics = {name.removeprefix(METRICS): value for name, value in result.items() if name.startswith(METRICS)}

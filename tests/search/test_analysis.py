@@ -25,8 +25,8 @@ SEARCH = Search("made-up", "for these tests", base, SPACE, (Objective("value", w
 def entry(point, value, number=0, outcome="ok", step=10):
     made = SEARCH.configuration(point, "smoke")
     metrics = f'{{"value": {value}}}'
-    made.rows = {100: make_row(f"{number:04}", outcome=outcome, outcome_step=step, metrics=metrics, seed=100, seconds=2.0,
-                               finished_at=f"2026-01-01T00:00:{number:02}")}  # fmt: skip
+    facts = {"seed": 100, "seconds": 2.0, "sweep": SEARCH.sweep, "finished_at": f"2026-01-01T00:00:{number:02}"}
+    made.rows = {100: make_row(f"{number:04}", outcome=outcome, outcome_step=step, metrics=metrics, **facts)}
     return made
 
 

@@ -97,6 +97,32 @@ def test_rows_of_other_sweeps_are_fed_to_the_sampler_and_not_run_again():
     assert SEARCH.found([other], "smoke") == []
 
 
+def test_a_budget_is_counted_by_name_and_what_others_found_is_told_without_training():
+    rows = []
+    grid, learned = (replace(SEARCH, run_name=name) for name in ("grid", "tpe"))
+    run(proposer(sampler="grid", configurations=3, search=grid), rows)
+    assert {row.sweep for row in rows} == {"search-toy-grid"}
+    second = proposer(rows, "tpe", 4, search=learned)
+    assert len(second.sampler.study.trials) == 3
+    assert second.begun == set()
+    handed = run(second, rows)
+    assert {row.sweep for row in handed} == {"search-toy-tpe"}
+    assert len(handed) == 8
+    assert len(proposer(rows, "tpe", 4, search=learned).begun) == 4
+    assert len(proposer(rows, "grid", 4, search=grid).begun) == 3
+    own = [entry for entry in learned.found(rows, "smoke") if entry.own_rows]
+    assert (len(own), sum(entry.steps for entry in own)) == (4, 800)
+
+
+def test_a_row_stays_with_the_search_that_ran_it_first():
+    rows = []
+    run(proposer(sampler="grid", configurations=3, search=replace(SEARCH, run_name="one", seeds=(100,))), rows)
+    again = replace(SEARCH, run_name="two")
+    assert {row.seed for row in run(proposer(rows, "grid", 3, search=again), rows)} == {101}
+    found = again.found(rows, "smoke")
+    assert all(entry.result() is not None and entry.steps == 100 for entry in found)
+
+
 def test_a_diverged_seed_counts_as_the_worst_never_the_survivors():
     entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
     good, bad = entry.trials
@@ -137,15 +163,42 @@ def test_a_stopped_seed_spares_the_others_and_never_wins():
 
 def test_the_rule_is_told_what_stored_trials_had_at_its_milestones():
     rule = rule_for("asha", 100, 10)
-    entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
-    rows = [row_of(entry.trials[0], -2.0), row_of(entry.trials[1], None, "diverged", step=15)]
+    good, bad = (SEARCH.configuration({"method.lr": rate}, "smoke").trials for rate in (1e-2, 1e-1))
+    rows = [row_of(good[0], -2.0), row_of(good[1], -9.0), row_of(bad[0], None, "diverged", step=15)]
     search = proposer(rows, rule=rule)
     for row in rows:
-        curves = [CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 10, -3.0 - row.seed % 100),
+        curves = [CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 10, -3.0),
                   CurvePoint(row.trial_id, "training", "test_log_likelihood", 30, 5.0)]  # fmt: skip
         search.remember(row, curves)
-    one, other = (trial.id for trial in entry.trials)
-    assert rule.scores == {10: {one: -3.0, other: -4.0}, 30: {other: -50.0}}
+    assert rule.scores == {10: {good[0].id: -3.0, bad[0].id: -3.0}, 30: {bad[0].id: -50.0}}, "second seeds are not compared"
+
+
+def test_under_a_rule_the_first_seed_goes_ahead_and_the_others_run_to_their_end():
+    search = proposer(rule=rule_for("asha", 100, 10), configurations=2)
+    first, second = search.next(), search.next()
+    assert (first.spec.seed, second.spec.seed) == (100, 100)
+    assert search.next() is None, "the others wait"
+    search.ended(row_of(first, -1.0, "stopped_early", step=10))
+    assert search.next() is None, "and are spared where the first was stopped"
+    search.ended(row_of(second, -1.0))
+    other = search.next()
+    assert (other.spec.seed, other.spec.method) == (101, second.spec.method)
+    assert search.is_judged(first.id)
+    assert not search.is_judged(other.id)
+
+
+def test_where_the_first_seed_diverged_the_others_are_judged():
+    search = proposer(rule=rule_for("asha", 100, 10), configurations=1)
+    first = search.next()
+    search.ended(row_of(first, None, "diverged", step=7))
+    assert search.is_judged(search.next().id)
+
+
+def test_a_search_under_a_rule_goes_on_with_the_seeds_that_are_missing():
+    entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
+    again = proposer([row_of(entry.trials[0], -1.0)], rule=rule_for("asha", 100, 10), configurations=1)
+    assert again.next().id == entry.trials[1].id
+    assert again.next() is None
 
 
 def test_a_space_that_is_used_up_ends_the_search():

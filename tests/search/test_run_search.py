@@ -86,6 +86,9 @@ def test_the_command_line_searches_says_what_is_best_and_runs_it(tmp_path):
     code, out, err = vera("search", "moons", "--method", "ml", "--profile", "smoke", "--configurations", "3", "--seeds", "1",
                           "--scheduler", "none", "--sampler", "grid", "--results-dir", tmp_path)  # fmt: skip
     assert (code, err) == (0, "")
+    assert out.startswith("search-moons-ml-grid · smoke profile · 3 configurations")
+    assert {row.sweep for row in Store(tmp_path / "trials").rows()} == {"search-moons-ml-grid"}
+    assert out.endswith(f"to see it: vera render searches --profile smoke --results-dir {tmp_path}\n")
     assert "3 configurations, 0 of them stopped early" in out
     assert "the grid of 3 would take 60" in out
     (command,) = [line.split("to run it: ")[1] for line in out.splitlines() if "to run it" in line]
@@ -100,6 +103,11 @@ def test_the_command_line_searches_says_what_is_best_and_runs_it(tmp_path):
 @pytest.mark.parametrize(("arguments", "message"), [
     (("moon",), "no task 'moon' to search"), (("moons", "--method", "mlx"), "no search for 'mlx'"),
     (("moons", "--against", "seconds"), "take --scheduler none"),
+    (("moons", "--grid", "lr=1e-3"), "the sampler is tpe: add --sampler grid"),
+    (("moons", "--sampler", "grid", "--grid", "lr"), "takes AXIS=V1,V2"),
+    (("moons", "--sampler", "grid", "--grid", "speed=1"), "no axis 'speed'"),
+    (("moons", "--sampler", "grid", "--grid", "lr=7"), "not in its range, 3e-06 to 0.03"),
+    (("moons", "--name", "../x"), "--name takes"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(tmp_path, arguments, message):
     code, _, err = vera("search", *arguments, "--results-dir", tmp_path)
@@ -112,3 +120,13 @@ def test_without_a_task_it_says_what_there_is():
     code, out, _ = vera("search")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == ["moons", "circles", "rings", "flow", "labels"]
+
+
+def test_names_and_grids_are_part_of_what_is_asked(tmp_path):
+    grid = ("--sampler", "grid", "--grid", "lr=1e-3,1e-2", "--grid", "method.generator_lr=1e-3")
+    common = ("search", "moons", "--profile", "smoke", "--dry-run", "--scheduler", "none", "--results-dir", tmp_path)
+    code, out, _ = vera(*common, *grid, "--name", "few")
+    assert code == 1, "nothing was found, for nothing was run"
+    assert out.startswith("search-moons-vera-few · smoke profile · 8 configurations of 2 seeds, 0 of them begun already")
+    assert "the grid of 8 would take 320" in out
+    assert vera(*common)[1].startswith("search-moons-vera-tpe · smoke profile · 40 configurations")

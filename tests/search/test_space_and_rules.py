@@ -7,9 +7,9 @@ import random
 import pytest
 from engine_helpers import make_row
 
-from sweeps.search.objective import Objective, aggregated
+from sweeps.search.objective import Objective, Result, aggregated
 from sweeps.search.rules import Halving, Median, Never, milestones, rule_for
-from sweeps.search.samplers import Result, sampler_for
+from sweeps.search.samplers import sampler_for
 from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
 from vera.errors import SettingError
 from vera.spec import TrialSpec
@@ -58,6 +58,30 @@ def test_the_grid_has_every_combination_the_last_axis_fastest():
     assert [point["method.penalty"] for point in points[:4]] == ["half", "full"] * 2
     with pytest.raises(SettingError, match="declares no grid; take --sampler"):
         list(Space((uniform("method.lr", low=0, high=1),)).grid())
+
+
+def test_a_grid_can_have_other_values_by_place_or_by_its_last_part():
+    for name in ("lr", "method.lr", "method.generator_lr"):
+        assert SPACE.with_grid(name, ["1e-2", "0.005", "0.01"]).axes[0].grid == (1e-2, 5e-3)
+    assert SPACE.with_grid("latent_dim", ["3"]).axes[1].grid == (3,)
+    assert SPACE.with_grid("penalty", ["Full"]).axes[2].grid == ("full",)
+    assert SPACE.axes[0].grid == (1e-4, 1e-3)
+    truth = Space((choice("method.reduced", values=(True, False)),)).with_grid("reduced", ["false"])
+    assert truth.axes[0].grid == (False,)
+
+
+@pytest.mark.parametrize(("name", "texts", "message"), [
+    ("lrr", ["1"], "no axis 'lrr'.*lr"),
+    ("lr", ["0.5"], r"'method.lr' has 0.5 in its grid but not in its range, 0.0001 to 0.01"),
+    ("lr", ["nan"], "has nan in its grid"),
+    ("lr", ["fast"], "has 'fast' in its grid"),
+    ("lr", [""], "has '' in its grid"),
+    ("latent_dim", ["2.5"], "has 2.5 in its grid"),
+    ("penalty", ["none"], "has 'none' in its grid but not in its range, one of half, full"),
+])  # fmt: skip
+def test_values_that_an_axis_does_not_hold_are_refused(name, texts, message):
+    with pytest.raises(SettingError, match=message):
+        SPACE.with_grid(name, texts)
 
 
 @pytest.mark.parametrize(("build", "message"), [

@@ -46,6 +46,15 @@ def test_a_finished_sweep_runs_nothing(demo, capsys, monkeypatch):
     assert "9 already done" in out
 
 
+def test_a_stored_trial_is_planned_with_other_seeds_and_its_own_profile(demo, capsys):
+    row = Store(demo[0] / "trials").rows()[0]
+    code, out = lines(capsys, "plan", f"trial:{row.trial_id[:8]}", "--seeds", 5, "--results-dir", demo[0])
+    assert code == 0
+    assert f"trial:{row.trial_id[:8]} · smoke profile · 5 trials · 3 already done" in out
+    assert main(["plan", "trial:zzzz", "--results-dir", str(demo[0])]) == 2
+    assert "has the id 'zzzz'" in capsys.readouterr().err
+
+
 def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
     where = ("--results-dir", demo[0])
     assert re.search(r"toy-demo +smoke +ok +9", lines(capsys, "status", *where)[1])

@@ -1,8 +1,10 @@
 """Sweeps by name, and --only."""
 
 import pytest
+from engine_helpers import make_row
 
-from sweeps.sweep import find_sweep, matching, sweeps
+from sweeps.canonical import canonical_json
+from sweeps.sweep import find_sweep, matching, of_row, sweeps
 from vera.errors import SettingError, UnknownName
 
 TRIALS = find_sweep("toy-demo").trials("smoke")
@@ -49,6 +51,15 @@ def test_only_knows_the_settings_of_a_method():
 def test_a_mistyped_only_is_answered_with_what_there_is(only, words):
     with pytest.raises(SettingError, match=words):
         matching(TRIALS, [only])
+
+
+def test_a_stored_trial_is_a_sweep_of_its_own_with_other_seeds():
+    row = make_row(TRIALS[0].id, spec=canonical_json(TRIALS[0].facts), label="ML", profile="smoke")
+    again = of_row(row)
+    assert again.name == f"trial-{TRIALS[0].id[:8]}"
+    first, other = again.trials("laptop", [TRIALS[0].spec.seed, 7])
+    assert first.id == TRIALS[0].id
+    assert (other.profile, other.label, other.spec.seed) == ("smoke", "ML", 7)
 
 
 def test_an_unknown_sweep_is_answered_with_the_nearest():
