@@ -7,6 +7,7 @@ the last of them.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -56,6 +57,7 @@ def draw_block(figure: Any, runs: Sequence[Searched]) -> None:
 def draw_progress(by_steps: Any, by_seconds: Any, runs: Sequence[Searched]) -> None:
     for run, colour, marker in zip(runs, looped(COLOURS, runs), looped(MARKERS, runs), strict=True):
         marks = progress(run.configurations)
+        marks += [replace(mark, steps=run.steps, seconds=run.seconds) for mark in marks[-1:]]  # what was stopped after it cost too
         scores = [run.objective.score(mark.score) for mark in marks]
         news = [i for i in range(len(marks)) if i in (0, len(marks) - 1) or scores[i] != scores[i - 1]]
         look = {"color": colour, "marker": marker, "markevery": news, "markersize": 4, "linewidth": 1.2, "drawstyle": "steps-post"}
@@ -67,7 +69,7 @@ def draw_progress(by_steps: Any, by_seconds: Any, runs: Sequence[Searched]) -> N
     for axis in (by_steps, by_seconds):
         axis.set_xlim(left=0)
         axis.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4), useMathText=True)
-    by_steps.legend(frameon=False, fontsize=7, loc="lower right")
+    by_steps.legend(frameon=False, fontsize=7, loc="best")
 
 
 def draw_importance(axis: Any, runs: Sequence[Searched]) -> None:

@@ -41,6 +41,7 @@ def test_the_best_so_far_never_falls_and_ends_at_what_the_search_cost(both):
         assert scores == sorted(scores)
     assert lines["grid"].get_xdata()[-1] == 144_000
     assert lines["tpe"].get_ydata()[-1] == pytest.approx(-3.005)
+    assert lines["tpe"].get_xdata()[-1] == 44_300, "with what was stopped or diverged last"
     assert by_seconds.get_lines()[0].get_xdata()[-1] == 2.0 * 72
 
 
