@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from bench.flags import LOCAL, Verbs, execution, selection, verb
+from bench.flags import LOCAL, PROFILES, Verbs, execution, selection, verb
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
 
@@ -76,7 +76,7 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     held = _store(arguments).outcomes()
     for name in sweeps.names():
         sweep = find_sweep(name)
-        for profile in ("smoke", "laptop", "paper"):
+        for profile in PROFILES:
             trials = sweep.trials(profile)
             done = sum(trial.id in held for trial in trials)
             print(f"{name:16} {profile:8} {done:>4} of {len(trials):<4} {sweep.about if profile == 'smoke' else ''}".rstrip())

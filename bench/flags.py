@@ -2,10 +2,16 @@
 
 import argparse
 import math
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from sweeps.trial import Profile
 
 LOCAL, PUBLISHED = "results/local", "results/published"
 """A user's own results, and those that ship."""
+PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
+DEFAULT_PROFILE: "Profile" = "laptop"
+PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -21,7 +27,7 @@ def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
 
 def selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sweep", metavar="SWEEP", help="the name of a sweep (see: vera list)")
-    parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
+    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
     )
