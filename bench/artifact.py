@@ -70,6 +70,9 @@ class Artifact(ABC):
     needs_rows: ClassVar[bool] = True
     """Whether there is nothing to show before a trial of it was run."""
 
+    takes: ClassVar[str] = ""
+    """The kind of data that `on` takes: tables or images."""
+
     @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """One trial for each thing that is trained, whatever its seed."""

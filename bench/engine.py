@@ -16,9 +16,7 @@ from sweeps.row import FAILURES
 if TYPE_CHECKING:
     from sweeps.plan import Plan
     from sweeps.store import Store
-    from sweeps.sweep import Sweep
     from sweeps.trial import Trial
-    from vera.spec import Part
 
 GPU_RATE = 5e12
 """Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
@@ -105,14 +103,18 @@ def _trial_cost(sweep: str, trial: "Trial", seconds: float | None) -> str:
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
+    from bench.reuse import take
+
     plan = _plan(arguments)
     print(_summary(arguments, plan), flush=True)
     if arguments.dry_run:
         return 0
+    if plan.elsewhere:
+        take(plan, _store(arguments))
     if plan.missing:
         _execute(arguments, plan)
     outcomes = _store(arguments).outcomes()
-    asked = [*plan.missing, *plan.cached]
+    asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
         print(
@@ -208,6 +210,7 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> "Plan":
+    from bench.reuse import shipped
     from sweeps.plan import make_plan
     from sweeps.row import Outcome
     from vera.errors import SettingError
@@ -218,48 +221,26 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    plan = make_plan(_trials(arguments), store.outcomes(), store.rows(), retry)
+    trials = _trials(arguments)
+    plan = make_plan(trials, store.outcomes(), store.rows(), retry, shipped(retry) if arguments.reuse_published else ())
     _name_problems(store)
     return plan
 
 
 def _trials(arguments: argparse.Namespace) -> "list[Trial]":
+    from bench.other_data import sweep_on
     from sweeps.sweep import find_sweep, matching
 
     _declare()
     seeds = None if arguments.seeds is None else range(arguments.seeds)
-    sweep = find_sweep(arguments.sweep) if arguments.dataset is None else _elsewhere(arguments)
-    trials = matching(sweep.trials(arguments.profile, seeds), arguments.only)
+    name, profile = arguments.sweep, arguments.profile
+    sweep = find_sweep(name) if arguments.dataset is None else sweep_on(arguments.dataset, name, profile, arguments.data_dir)
+    trials = matching(sweep.trials(profile, seeds), arguments.only)
+    if not trials and arguments.only:
+        raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}. To see its trials: vera plan {name}")
     if not trials:
-        raise EngineError(f"No trial of {arguments.sweep} fits --only {' '.join(arguments.only)}.")
+        raise EngineError(f"{name} has no trials at the {profile} profile. To see what there is: vera list")
     return trials
-
-
-def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
-    """The sweep of a table on the data of --dataset."""
-    from bench.artifact import artifacts
-    from bench.datasets import dataset_part
-
-    part, _ = dataset_part(arguments.dataset)
-    if arguments.sweep not in artifacts.known:
-        raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
-    elsewhere = artifacts.known[arguments.sweep].on(part)
-    if "file" in part:
-        largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
-        _check_rows(part, arguments.data_dir, largest)
-    return elsewhere.sweep()
-
-
-def _check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch; say so once, before every trial does."""
-    from vera.build import build_labelled
-    from vera.errors import SettingError
-
-    rows = len(build_labelled(part, data_dir).split(0).train)
-    if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )
 
 
 def _declare() -> None:
@@ -269,8 +250,9 @@ def _declare() -> None:
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
     about = _cost(arguments.sweep, plan) if plan.missing else ""
-    total = len(plan.missing) + len(plan.cached)
-    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {len(plan.cached)} already done{about}"
+    total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
+    done = f"{len(plan.cached)} already done{f' · {len(plan.elsewhere)} published' if plan.elsewhere else ''}"
+    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {done}{about}"
 
 
 def _cost(sweep: str, plan: "Plan") -> str:

@@ -2,7 +2,8 @@
 
 import argparse
 import math
-from typing import TYPE_CHECKING, TypeAlias
+import re
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
     from sweeps.trial import Profile
@@ -13,6 +14,24 @@ PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class Parser(argparse.ArgumentParser):
+    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
+
+
+def _in_words(message: str) -> str:
+    """argparse's sentence; of a wrong choice the nearest right one."""
+    from vera.settings import nearest
+
+    wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+    if wrong is None:
+        return f"{message}."
+    argument, given, choices = wrong.groups()
+    return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
 
 
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
@@ -34,6 +53,9 @@ def selection(parser: argparse.ArgumentParser) -> None:
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     parser.add_argument("--seeds", metavar="N", type=_count, help="seeds 0 to N-1 in place of the sweep's own")
+    parser.add_argument(
+        "--reuse-published", action="store_true", help=f"take the trials that ship in {PUBLISHED} in place of training them"
+    )
 
 
 def dataset(parser: argparse.ArgumentParser) -> None:
@@ -70,14 +92,17 @@ def _positive(text: str) -> float:
 
 
 def _not_negative(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got '{text}'")
     return value
 
 
 def _count(text: str) -> int:
-    value = int(text)
+    value = int(text) if text.lstrip("+-").isdecimal() else 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1, got '{text}'")
     return value

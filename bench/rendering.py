@@ -51,7 +51,14 @@ def render(arguments: argparse.Namespace) -> int:
     """Everything is found before the first file is written, so that a wrong name changes nothing."""
     asked = _elsewhere(_asked(arguments.names), arguments.dataset)
     stores = [store for profile in _profiles(arguments) for store in _stores(arguments, profile)]
-    found = {artifact: _by_profile(artifact, stores) for artifact in asked}
+    try:
+        return _render(arguments, {artifact: _by_profile(artifact, stores) for artifact in asked})
+    finally:
+        for problem in [problem for results in stores for problem in results.store.problems]:
+            print(f"vera: {problem}", file=sys.stderr)
+
+
+def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]") -> int:
     missing = [artifact for artifact, results in found.items() if not results]
     if missing and (EVERY not in arguments.names or len(missing) == len(found)):
         raise VeraError(_no_rows(missing[0], arguments) if EVERY not in arguments.names else _nothing(arguments))
@@ -60,8 +67,6 @@ def render(arguments: argparse.Namespace) -> int:
             (_name if arguments.quiet else _show)(artifact, results, _target(arguments))
     for line in _skipped(missing, arguments):
         print(line)
-    for problem in [problem for results in stores for problem in results.store.problems]:
-        print(f"vera: {problem}", file=sys.stderr)
     return 0
 
 

@@ -69,7 +69,10 @@ def _by_profile(folder: Path, source: "Source") -> "list[Results]":
     if not (folder / "trials").is_dir():
         return []
     store = Store(folder / "trials", create=False)
-    return [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
+    found = [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
+    for problem in [] if found else store.problems:  # else whoever shows the results names them
+        print(f"vera: {problem}", file=sys.stderr)
+    return found
 
 
 def _warnings(found: "list[Results]") -> list[str]:

@@ -1,7 +1,8 @@
 """Renderings as files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
 
-NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other (table6-paper.md). A file is written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A
-figure carries its profile at its foot, because a picture travels without its caption.
+NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other (table6-paper.md). A file is
+written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A figure
+carries its profile at its foot, because a picture travels without its caption.
 """
 
 import os
