@@ -1,4 +1,4 @@
-"""What a user gets wrong at the prompt is answered in one line that names the thing, the reason and the way on; never a traceback."""
+"""What a user gets wrong at the prompt is answered in one line: the thing, the reason, the way on; never a traceback."""
 
 import re
 
