@@ -98,7 +98,11 @@ def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.Argum
     action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     action.add_argument("--data-dir", metavar="DIR", help="where the files lie (default: VERA_DATA, else ~/.cache/vera)")
     action.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     action.set_defaults(run=run)
     return action

@@ -39,13 +39,18 @@ def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where results lie (default: {LOCAL})")
     parser.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     return parser
 
 
-def selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sweep", metavar="SWEEP", help="the name of a sweep (see: vera list)")
+def selection(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("sweep", metavar="SWEEP", help="a table or figure such as table2, or another sweep (see: vera list)")
+    parser = verb.add_argument_group("which trials")
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
@@ -58,13 +63,14 @@ def selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def dataset(parser: argparse.ArgumentParser) -> None:
+def dataset(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
         "--dataset", metavar="DATA", help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species"
     )
 
 
-def execution(parser: argparse.ArgumentParser) -> None:
+def execution(verb: argparse.ArgumentParser) -> None:
+    parser = verb.add_argument_group("how they are run")
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
     parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(

@@ -42,7 +42,11 @@ def add_render(verbs: Verbs) -> None:
     dataset(verb)
     verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
     verb.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     verb.set_defaults(run=render)
 

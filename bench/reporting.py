@@ -25,7 +25,11 @@ def add_report(verbs: Verbs) -> None:
     verb.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"where your own store lies (default: {LOCAL})")
     verb.add_argument("--open", action="store_true", help="show the page in a browser")
     verb.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     verb.set_defaults(run=report)
 
