@@ -134,7 +134,8 @@ def _way_on(arguments: argparse.Namespace) -> str:
         "--results-dir": (arguments.results_dir, LOCAL),
     }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    command = shlex.join(["vera", "render", arguments.sweep, *options])
+    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
+    command = shlex.join(["vera", "render", arguments.sweep, *options, *plugins])
     return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
 
 

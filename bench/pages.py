@@ -136,10 +136,11 @@ def _grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 def written(name: str, text: str) -> str:
     """The page with both tables as they are now."""
     for part, make in (("knobs", knobs), ("numbers", numbers)):
-        made = MARK.format(name=part, text=make(name))
-        text, count = re.subn(PATTERN.format(name=part), lambda _, made=made: str(made), text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"{name}.md has {count} places for {part}; it must be one.")
+        places = list(re.finditer(PATTERN.format(name=part), text, re.DOTALL))
+        if len(places) != 1:
+            raise ValueError(f"{name}.md has {len(places)} places for {part}; it must be one.")
+        start, end = places[0].span()
+        text = text[:start] + MARK.format(name=part, text=make(name)) + text[end:]
     return text
 
 

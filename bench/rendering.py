@@ -187,7 +187,8 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
         "--results-dir": (arguments.results_dir, LOCAL),
     }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    command = shlex.join(["vera", "run", artifact.name, *options])
+    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
+    command = shlex.join(["vera", "run", artifact.name, *options, *plugins])
     return f"{artifact.name} has no trial of {_which(arguments)} in {_places(arguments)}. To make them: {command}"
 
 

@@ -54,6 +54,7 @@ def test_a_method_of_ones_own_has_its_row_in_table_2(tmp_path):
     code, out, err = vera("run", "table2", *plugin, "--only", "method=noise-contrast")
     assert (code, err) == (0, "")
     assert "1 of 1 trials are done" in out
+    assert re.search(r"to see it: vera render table2 .*--plugin \S+noise_contrast\.py", out), "or the row would not be there"
     code, out, err = vera("render", "table2", *plugin)
     assert (code, err) == (0, "")
     with (tmp_path / "tables" / "table2-smoke.csv").open(newline="", encoding="utf-8") as file:
