@@ -1,9 +1,15 @@
 # Every target sets itself up: the stamp files make the second call cost nothing. Reproducing needs no development tools.
 PYTHON ?= python3
+NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vera needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
 BIN := .venv/bin
 STAMP := .venv/.installed-$(notdir $(PYTHON))
 DEV := $(STAMP)-dev
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := $(BIN)/python $(PIP) --editable
+# Rendering needs no more than these: in an environment of their own, unless there is the whole one.
+RENDERERS := numpy pyarrow matplotlib rich
+RENDER := $(if $(wildcard $(BIN)/vera),.venv,.venv-render)
+RENDER_STAMP := $(if $(wildcard $(BIN)/vera),,.venv-render/.installed-$(notdir $(PYTHON)))
 # Budgets: smoke (seconds), laptop (minutes on two cores), paper (the paper's own; for a GPU cluster).
 PROFILE ?= laptop
 # More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
@@ -12,20 +18,26 @@ ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid 
 	classes modes outliers reliability speed stability
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check format report bench-step bench-engine clean
+.PHONY: help setup test lint check format figures report bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 	@echo "  make reproduce-NAME    run what is missing of NAME, then render and print it; NAME is one of $(ARTIFACTS)"
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vera needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
+	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv --clear .venv
 	$(INSTALL) .
 	@touch $@
 
 $(DEV): $(STAMP)
 	$(INSTALL) '.[dev]'
+	@touch $@
+
+.venv-render/.installed-%: constraints.txt
+	@$(NEW_ENOUGH)
+	$(PYTHON) -m venv --clear .venv-render
+	.venv-render/bin/python $(PIP) $(RENDERERS)
 	@touch $@
 
 setup: $(DEV)  ## create .venv and install the project with its development tools
@@ -51,6 +63,9 @@ $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
 	@$(BIN)/vera run $* --profile $(PROFILE) $(FLAGS); code=$$?; \
 	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) || code=$$?; exit $$code
 
+figures: $(RENDER_STAMP)  ## render every table and figure again from the Parquet that ships
+	$(RENDER)/bin/python -m bench.cli render all --profile all --from published --quiet
+
 report: $(STAMP)  ## one self-contained HTML page of all results
 	$(BIN)/vera report
 
@@ -60,5 +75,5 @@ bench-step: $(STAMP)  ## time one training step of every method against its matr
 bench-engine: $(STAMP)  ## what the sweep engine costs a trial, against plain Ray tasks
 	$(BIN)/python -m bench.overhead
 
-clean:  ## remove .venv and caches (results stay)
-	rm -rf .venv build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info
+clean:  ## remove environments and caches (results stay)
+	rm -rf .venv .venv-render build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

@@ -76,6 +76,9 @@ class Artifact(ABC):
     companions: ClassVar[tuple[str, ...]] = ()
     """Artifacts that are rendered whenever it is."""
 
+    takes: ClassVar[str] = ""
+    """The kind of data that `on` takes: tables or images."""
+
     @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """One trial for each thing that is trained, whatever its seed."""

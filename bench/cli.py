@@ -13,8 +13,16 @@ from collections.abc import Callable
 
 import vera
 from bench import engine, launching, rendering, reporting, searching
-from bench.flags import Verbs
+from bench.flags import Parser, Verbs
 from vera.errors import SettingError, VeraError
+
+EXAMPLES = """examples:
+  vera run table2 --profile smoke      train the whole of Table 2 in a tiny size, to see that it runs
+  vera run table2                      train it on two cores in ten minutes; again: what is missing
+  vera render table2                   write it as Markdown, LaTeX and CSV, and say what it decides
+  vera run toy-demo --only method=vera --seeds 2
+
+`vera VERB --help` says more; docs/README.md leads on."""
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -25,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         load_plugins(getattr(arguments, "plugin", []))
         settle_data_dir(arguments)
+        check_results_dir(arguments)
         run: Run = arguments.run
         return run(arguments)
     except VeraError as error:
@@ -53,10 +62,17 @@ def settle_data_dir(arguments: argparse.Namespace) -> None:
         arguments.data_dir = os.environ["VERA_DATA"] = os.path.abspath(folder)
 
 
+def check_results_dir(arguments: argparse.Namespace) -> None:
+    folder = getattr(arguments, "results_dir", None)
+    if folder is not None and os.path.isfile(folder):
+        raise SettingError(f"--results-dir {folder} is a file; it takes the directory in which results lie, or shall lie.")
+
+
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        prog="vera", description="Train energy-based models without MCMC and reproduce the paper's tables."
-    )
+    top: argparse.ArgumentParser = Parser(
+        prog="vera", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Train energy-based models without MCMC and reproduce the paper's tables.", epilog=EXAMPLES,
+    )  # fmt: skip
     top.add_argument("--version", action="version", version=f"vera {vera.__version__}")
     verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
     for add_verb in VERBS:
@@ -82,7 +98,11 @@ def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.Argum
     action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     action.add_argument("--data-dir", metavar="DIR", help="where the files lie (default: VERA_DATA, else ~/.cache/vera)")
     action.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     action.set_defaults(run=run)
     return action

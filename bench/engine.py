@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
 from bench.costs import plan_cost, trial_cost
-from bench.flags import LOCAL, Verbs, execution, selection, verb
+from bench.flags import LOCAL, PROFILES, Verbs, execution, selection, verb
 from bench.selecting import asked_trials, flop_of
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
@@ -73,7 +73,7 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     held = _store(arguments).outcomes()
     for name in sweeps.names():
         sweep = find_sweep(name)
-        for profile in ("smoke", "laptop", "paper"):
+        for profile in PROFILES:
             trials = sweep.trials(profile)
             done = sum(trial.id in held for trial in trials)
             print(f"{name:16} {profile:8} {done:>4} of {len(trials):<4} {sweep.about if profile == 'smoke' else ''}".rstrip())
@@ -91,14 +91,18 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
+    from bench.reuse import take
+
     plan = _plan(arguments)
     print(_summary(arguments, plan), flush=True)
     if arguments.dry_run:
         return 0
+    if plan.elsewhere:
+        take(plan, _store(arguments))
     if plan.missing:
         _execute(arguments, plan)
     outcomes = _store(arguments).outcomes()
-    asked = [*plan.missing, *plan.cached]
+    asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
         print(
@@ -118,7 +122,8 @@ def _way_on(arguments: argparse.Namespace) -> str:
         "--results-dir": (arguments.results_dir, LOCAL),
     }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    command = shlex.join(["vera", "render", arguments.sweep, *options])
+    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
+    command = shlex.join(["vera", "render", arguments.sweep, *options, *plugins])
     return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
 
 
@@ -202,6 +207,7 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> "Plan":
+    from bench.reuse import shipped
     from sweeps.plan import make_plan
     from sweeps.row import Outcome
     from vera.errors import SettingError
@@ -212,15 +218,17 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    plan = make_plan(asked_trials(arguments, store), store.outcomes(), store.rows(), retry)
+    trials = asked_trials(arguments, store)
+    plan = make_plan(trials, store.outcomes(), store.rows(), retry, shipped(retry) if arguments.reuse_published else ())
     _name_problems(store)
     return plan
 
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
     about = plan_cost(flop_of(arguments.sweep), plan) if plan.missing else ""
-    total = len(plan.missing) + len(plan.cached)
-    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {len(plan.cached)} already done{about}"
+    total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
+    done = f"{len(plan.cached)} already done{f' · {len(plan.elsewhere)} published' if plan.elsewhere else ''}"
+    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {done}{about}"
 
 
 def _name_problems(store: "Store") -> None:

@@ -2,15 +2,40 @@
 
 import argparse
 import math
+import re
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+if TYPE_CHECKING:
+    from sweeps.trial import Profile
 
 LOCAL, PUBLISHED = "results/local", "results/published"
 """A user's own results, and those that ship."""
 REMOTE = "results/remote"
 """Where files are written that show results from a bucket."""
 PLACE = "a directory or s3://BUCKET/PREFIX"
+PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
+DEFAULT_PROFILE: "Profile" = "laptop"
+PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class Parser(argparse.ArgumentParser):
+    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
+
+
+def _in_words(message: str) -> str:
+    """argparse's sentence; of a wrong choice the nearest right one."""
+    from vera.settings import nearest
+
+    wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+    if wrong is None:
+        return f"{message}."
+    argument, given, choices = wrong.groups()
+    return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
 
 
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
@@ -18,7 +43,11 @@ def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     results_dir(parser, "where results lie")
     parser.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     return parser
 
@@ -38,26 +67,33 @@ def output_folder(place: str) -> Path:
     return Path(REMOTE, address.bucket, *(part for part in address.prefix.split("/") if part not in ("", ".", "..")))
 
 
-def selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "sweep", metavar="SWEEP", help="a sweep by name (see: vera list), or trial:ID, a stored trial with other seeds"
+def selection(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "sweep",
+        metavar="SWEEP",
+        help="a table or figure such as table2, another sweep (see: vera list), or trial:ID, a stored trial with other seeds",
     )
-    parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
+    parser = verb.add_argument_group("which trials")
+    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
     )
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     parser.add_argument("--seeds", metavar="N", type=count, help="seeds 0 to N-1 in place of the sweep's own")
+    parser.add_argument(
+        "--reuse-published", action="store_true", help=f"take the trials that ship in {PUBLISHED} in place of training them"
+    )
 
 
-def dataset(parser: argparse.ArgumentParser) -> None:
+def dataset(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
         "--dataset", metavar="DATA", help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species"
     )
 
 
-def execution(parser: argparse.ArgumentParser) -> None:
+def execution(verb: argparse.ArgumentParser) -> None:
+    parser = verb.add_argument_group("how they are run")
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
     parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(
@@ -89,9 +125,12 @@ def _positive(text: str) -> float:
 
 
 def _not_negative(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got '{text}'")
     return value
 
 
@@ -100,7 +139,7 @@ def _gpus(text: str) -> float | str:
 
 
 def count(text: str) -> int:
-    value = int(text)
+    value = int(text) if text.lstrip("+-").isdecimal() else 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1, got '{text}'")
     return value

@@ -22,6 +22,7 @@ class PictureArtifact(Artifact):
     """A table or figure of this experiment, on the profile's own data or on other images."""
 
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
+    takes = "images"
     labels: ClassVar[tuple[str, ...] | None] = None
     """The lines that it shows; None for all, and those of plug-ins."""
 

@@ -2,6 +2,8 @@
 
 Rows come from the user's own store where it has any of the artifact at that profile, else from the published one; the output says
 which. Files are written beside the user's own store, unless the published one is named; for a store in a bucket, in a directory.
+Those of the default profile have an artifact's name (table6.md), those of others also the profile's (table6-paper.md): one profile
+never overwrites another.
 """
 
 import argparse
@@ -12,13 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from bench.flags import LOCAL, PUBLISHED, Verbs, dataset, output_folder, results_dir
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, PUBLISHED, Verbs, dataset, output_folder, results_dir
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
     from bench.artifact import Artifact, Drawing, Sheet
     from bench.results import Results, Source
+    from sweeps.trial import Profile
 
+EVERY = "all"
+"""In place of a name: every table and figure. In place of a profile: every one that has trials."""
 MARKS = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 
@@ -26,33 +31,47 @@ def add_render(verbs: Verbs) -> None:
     text = "write tables and figures from stored trials, and say what they decide"
     verb = verbs.add_parser("render", help=text, description=f"{text[0].upper()}{text[1:]}.")
     verb.add_argument("names", metavar="NAME", nargs="+", help="tables and figures by name, e.g. table2; or all")
-    verb.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
+    verb.add_argument(
+        "--profile", choices=(*PROFILES, EVERY), default=DEFAULT_PROFILE,
+        help=f"{PROFILE_HELP}; {EVERY}: whichever of them has trials",
+    )  # fmt: skip
     verb.add_argument(
         "--from", dest="source", choices=("local", "published"),
         help="whose trials: your own or those that ship (default: yours where there are any)",
     )  # fmt: skip
+    verb.add_argument("--quiet", action="store_true", help="print the names of the files, not what is in them")
     dataset(verb)
     results_dir(verb, "where your own store lies")
     verb.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     verb.set_defaults(run=render)
 
 
 def render(arguments: argparse.Namespace) -> int:
     """Everything is found before the first file is written, so that a wrong name changes nothing."""
-    stores = _stores(arguments)
-    found = {artifact: _results(artifact, stores) for artifact in _elsewhere(_asked(arguments.names), arguments.dataset)}
-    missing = [_no_rows(artifact, arguments) for artifact, results in found.items() if results is None]
-    if missing and ("all" not in arguments.names or len(missing) == len(found)):
-        raise VeraError(missing[0] if "all" not in arguments.names else _nothing(arguments))
-    for artifact, results in found.items():
-        if results is not None:
-            _show(artifact, results, _target(arguments))
-    for line in missing:
-        print(f"skipped: {line}")
-    for problem in [problem for results in stores for problem in results.store.problems]:
-        print(f"vera: {problem}", file=sys.stderr)
+    asked = _elsewhere(_asked(arguments.names), arguments.dataset)
+    stores = [store for profile in _profiles(arguments) for store in _stores(arguments, profile)]
+    try:
+        return _render(arguments, {artifact: _by_profile(artifact, stores) for artifact in asked})
+    finally:
+        for problem in [problem for results in stores for problem in results.store.problems]:
+            print(f"vera: {problem}", file=sys.stderr)
+
+
+def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]") -> int:
+    missing = [artifact for artifact, results in found.items() if not results]
+    if missing and (EVERY not in arguments.names or len(missing) == len(found)):
+        raise VeraError(_no_rows(missing[0], arguments) if EVERY not in arguments.names else _nothing(arguments))
+    for artifact, of_profiles in found.items():
+        for results in of_profiles:
+            (_name if arguments.quiet else _show)(artifact, results, _target(arguments))
+    for line in _skipped(missing, arguments):
+        print(line)
     return 0
 
 
@@ -89,6 +108,21 @@ def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
     print()
 
 
+def _name(artifact: "Artifact", results: "Results", folder: Path) -> None:
+    from bench.render.files import write
+
+    first, *others = write(rendered(artifact, results), folder)
+    print(f"{artifact.name} · {results.profile} profile: {first}{''.join(f', {path.suffix}' for path in others)}", flush=True)
+
+
+def _skipped(missing: "list[Artifact]", arguments: argparse.Namespace) -> Iterator[str]:
+    """Of all tables and figures, those without rows: one line each, or one for all of them."""
+    if not arguments.quiet:
+        yield from (f"skipped: {_no_rows(artifact, arguments)}" for artifact in missing)
+    elif missing:
+        yield f"no trials yet: {', '.join(artifact.name for artifact in missing)}. To see what to run: vera list"
+
+
 def _asked(names: list[str]) -> "list[Artifact]":
     """The artifacts of these names and their companions; all of them if one of the names is 'all'."""
     import bench.paper  # noqa: F401 (registers the paper's tables and figures)
@@ -97,9 +131,9 @@ def _asked(names: list[str]) -> "list[Artifact]":
 
     known = artifacts.known
     for name in names:
-        if name != "all" and name not in known:
+        if name != EVERY and name not in known:
             raise UnknownName(f"There is no table or figure '{name}'.{nearest(name, known)}")
-    if "all" in names:
+    if EVERY in names:
         return list(known.values())
     return [known[wanted] for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))]
 
@@ -114,19 +148,28 @@ def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
     return [artifact.on(part) for artifact in asked]
 
 
-def _stores(arguments: argparse.Namespace) -> "list[Results]":
+def _profiles(arguments: argparse.Namespace) -> "tuple[Profile, ...]":
+    return PROFILES if arguments.profile == EVERY else (arguments.profile,)
+
+
+def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]":
     """Those that exist, in the order in which they are asked for rows."""
     from bench.results import Results, Source
     from sweeps.places import may_exist, within
 
     sources: tuple[Source, ...] = get_args(Source) if arguments.source is None else (arguments.source,)
     folders = {source: _folder(source, arguments) for source in sources}
-    return [Results.at(at, arguments.profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
+    found = [Results.at(at, profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
+    return [results for results in found if results.rows or arguments.profile != EVERY]
 
 
-def _results(artifact: "Artifact", stores: "list[Results]") -> "Results | None":
-    """The first store that has a row of the artifact."""
-    return next((store.apart() for store in stores if artifact.is_in(store)), None)
+def _by_profile(artifact: "Artifact", stores: "list[Results]") -> "list[Results]":
+    """Of each profile the first store that has a row of the artifact."""
+    first: dict[str, Results] = {}
+    for store in stores:
+        if store.profile not in first and artifact.is_in(store):
+            first[store.profile] = store.apart()
+    return list(first.values())
 
 
 def _folder(source: "Source", arguments: argparse.Namespace) -> str:
@@ -140,21 +183,25 @@ def _target(arguments: argparse.Namespace) -> Path:
 
 def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     """What is missing, and the command that makes it."""
-    profile = arguments.profile
+    profile = DEFAULT_PROFILE if arguments.profile == EVERY else arguments.profile
     if artifact.listed and next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
     asked = {
-        "--profile": (profile, "laptop"), "--dataset": (arguments.dataset, None), "--results-dir": (arguments.results_dir, LOCAL),
+        "--profile": (profile, DEFAULT_PROFILE), "--dataset": (arguments.dataset, None),
+        "--results-dir": (arguments.results_dir, LOCAL),
     }  # fmt: skip
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    command = shlex.join([*artifact.command.split(), *options])
-    return f"{artifact.name} has no trial of the {profile} profile in {_places(arguments)}. To make them: {command}"
+    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
+    command = shlex.join([*artifact.command.split(), *options, *plugins])
+    return f"{artifact.name} has no trial of {_which(arguments)} in {_places(arguments)}. To make them: {command}"
 
 
 def _nothing(arguments: argparse.Namespace) -> str:
-    return (
-        f"No table or figure has a trial of the {arguments.profile} profile in {_places(arguments)}. To see what to run: vera list"
-    )
+    return f"No table or figure has a trial of {_which(arguments)} in {_places(arguments)}. To see what to run: vera list"
+
+
+def _which(arguments: argparse.Namespace) -> str:
+    return "any profile" if arguments.profile == EVERY else f"the {arguments.profile} profile"
 
 
 def _places(arguments: argparse.Namespace) -> str:

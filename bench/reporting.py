@@ -25,7 +25,11 @@ def add_report(verbs: Verbs) -> None:
     results_dir(verb, "where your own store lies")
     verb.add_argument("--open", action="store_true", help="show the page in a browser")
     verb.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="a Python file that registers your own; repeatable"
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a Python file with methods, data or sweeps of your own; repeatable",
     )
     verb.set_defaults(run=report)
 
@@ -70,7 +74,10 @@ def _by_profile(folder: str, source: "Source") -> "list[Results]":
     if not may_exist(trials := within(folder, "trials")):
         return []
     store = Store(trials, create=False)
-    return [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
+    found = [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
+    for problem in [] if found else store.problems:  # else whoever shows the results names them
+        print(f"vera: {problem}", file=sys.stderr)
+    return found
 
 
 def _warnings(found: "list[Results]") -> list[str]:

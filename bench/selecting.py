@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sweeps.store import Store
     from sweeps.sweep import Flop, Sweep
     from sweeps.trial import Trial
-    from vera.spec import Part
 
 STORED = "trial:"
 
@@ -31,8 +30,11 @@ def asked_trials(arguments: argparse.Namespace, store: "Store") -> "list[Trial]"
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
     trials = matching(_sweep(arguments, store).trials(arguments.profile, seeds), arguments.only)
+    name = arguments.sweep
+    if not trials and arguments.only:
+        raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}. To see its trials: vera plan {name}")
     if not trials:
-        raise EngineError(f"No trial of {arguments.sweep} fits --only {' '.join(arguments.only)}.")
+        raise EngineError(f"{name} has no trials at the {arguments.profile} profile. To see what there is: vera list")
     arguments.profile = trials[0].profile
     return trials
 
@@ -46,10 +48,11 @@ def flop_of(sweep: str) -> "Flop | None":
 
 def _sweep(arguments: argparse.Namespace, store: "Store") -> "Sweep":
     from bench.artifact import artifacts
+    from bench.other_data import sweep_on
     from sweeps.sweep import find_sweep, of_row
 
     if arguments.dataset is not None:
-        return _elsewhere(arguments)
+        return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
     if arguments.sweep.startswith(STORED):
         return of_row(_stored(arguments.sweep.removeprefix(STORED), store))
     artifact = artifacts.known.get(arguments.sweep)
@@ -69,30 +72,3 @@ def _stored(trial_id: str, store: "Store") -> "Row":
         with suppress(StoreError):
             return Store(published, create=False).row(trial_id)
         raise
-
-
-def _elsewhere(arguments: argparse.Namespace) -> "Sweep":
-    """The sweep of a table on the data of --dataset."""
-    from bench.artifact import artifacts
-    from bench.datasets import dataset_part
-
-    part, _ = dataset_part(arguments.dataset)
-    if arguments.sweep not in artifacts.known:
-        raise EngineError(f"--dataset goes with a table or a figure; {arguments.sweep} is neither.")
-    elsewhere = artifacts.known[arguments.sweep].on(part)
-    if "file" in part:
-        largest = max(trial.spec.batch_size for trial in elsewhere.trials(arguments.profile))
-        _check_rows(part, arguments.data_dir, largest)
-    return elsewhere.sweep()
-
-
-def _check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch; say so once, before every trial does."""
-    from vera.build import build_labelled
-    from vera.errors import SettingError
-
-    rows = len(build_labelled(part, data_dir).split(0).train)
-    if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )

@@ -122,6 +122,7 @@ def claims_on(tables: Tables) -> tuple[Claim, ...]:
 class Table6(Artifact):
     name = "table6"
     title = "Table 6: accuracy with ten labels a class"
+    takes = "tables"
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1, 2), "paper": (0, 1, 2)}
     claims = (
         *claims_on(TABLES.__getitem__),

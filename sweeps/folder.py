@@ -94,8 +94,8 @@ _REASONS = {
     errno.EROFS: "the file system is read-only. Choose another directory with --results-dir",
     errno.EACCES: "permission denied. Choose another directory with --results-dir, or change its permissions",
     errno.EPERM: "permission denied. Choose another directory with --results-dir, or change its permissions",
-    errno.ENOTDIR: "it is a file where a directory should be",
-    errno.EEXIST: "it is a file where a directory should be",
+    errno.ENOTDIR: "it is a file where a directory should be. Choose another directory with --results-dir",
+    errno.EEXIST: "it is a file where a directory should be. Choose another directory with --results-dir",
 }
 
 

@@ -5,7 +5,7 @@ scheduler's state, so a seed or a grid value that is added to a finished sweep r
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -24,6 +24,8 @@ class Plan:
     seconds: dict[str, float]
     attempts: dict[str, int] = field(default_factory=dict)
     """How often each trial in the store has been run."""
+    elsewhere: list[Trial] = field(default_factory=list)
+    """Trials that another store has, from which they can be taken."""
 
     def cost(self) -> float | None:
         """CPU-seconds of the missing trials, as far as they can be estimated; None if for none."""
@@ -39,14 +41,22 @@ def unique(trials: Iterable[Trial]) -> list[Trial]:
     return list(first.values())
 
 
-def make_plan(trials: Sequence[Trial], outcomes: Mapping[str, str], rows: Sequence[Row], retry: Iterable[str] = ()) -> Plan:
-    """Subtract what the store holds; a trial whose outcome is in `retry` counts as missing."""
+def make_plan(
+    trials: Sequence[Trial],
+    outcomes: Mapping[str, str],
+    rows: Sequence[Row],
+    retry: Iterable[str] = (),
+    elsewhere: Collection[str] = (),
+) -> Plan:
+    """Subtract what the store holds, then what another store holds (`elsewhere`, ids of trials that this one never ran); a trial
+    whose outcome is in `retry` counts as missing."""
     again = set(retry)
     wanted = unique(trials)
-    done = {trial.id for trial in wanted if trial.id in outcomes and outcomes[trial.id] not in again}
+    cached = [trial for trial in wanted if trial.id in outcomes and outcomes[trial.id] not in again]
+    taken = [trial for trial in wanted if trial.id in elsewhere and trial.id not in outcomes]
+    done = {trial.id for trial in (*cached, *taken)}
     missing = [trial for trial in wanted if trial.id not in done]
-    cached = [trial for trial in wanted if trial.id in done]
-    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows})
+    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken)
 
 
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:

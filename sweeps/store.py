@@ -15,7 +15,7 @@ file is there before its parts go.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from difflib import get_close_matches
 from typing import Any
@@ -101,12 +101,14 @@ class Store:
             except BlockingIOError as error:
                 raise StoreError(f"Another process is compacting {self.place}: wait until it is done.") from error
 
-    def merge(self, other: Place) -> int:
-        """Copy the trials of another store that this one lacks, or has at a lower attempt; say how many. The other is only read."""
+    def merge(self, other: Place, only: Collection[str] | None = None) -> int:
+        """Copy the trials of another store (only these ids, if given) that this one lacks, or has at a lower attempt; say how many.
+        The other is only read."""
         source = Store(other, create=False)
         source._moves_bad_parts = False
         mine = self._stamps()
-        wanted = {name: stamp for name, stamp in source._stamps().items() if name not in mine or mine[name][0] < stamp[0]}
+        theirs = {name: stamp for name, stamp in source._stamps().items() if only is None or name in only}
+        wanted = {name: stamp for name, stamp in theirs.items() if name not in mine or mine[name][0] < stamp[0]}
         with explained("merge into", self.place):
             for kind in KINDS if wanted else ():
                 self._gather(kind, source, lambda name, stamp: wanted.get(name) == stamp)
@@ -226,4 +228,4 @@ def _unknown(trial_id: str, known: Iterable[str], place: str) -> str:
     cut = {name[: len(trial_id)]: name for name in known}
     nearest = [cut[name] for name in get_close_matches(trial_id, cut)]
     hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
-    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint}"
+    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint} Every id stands in the page of: vera report"

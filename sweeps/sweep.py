@@ -89,8 +89,8 @@ def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
 
 def _pair(text: str) -> tuple[str, str]:
     key, found, value = text.partition("=")
-    if not found:
-        raise SettingError(f"--only takes key=value, got '{text}'.")
+    if not found or not key.strip():
+        raise SettingError(f"--only takes key=value, such as method=vera, got '{text}'.")
     return key.strip(), value.strip()
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+import vera
 from vera.data import TensorData
 from vera.evaluation import energy_distance
 from vera.spec import TrialSpec
@@ -20,6 +21,17 @@ def measured(method, energy="mixture", dataset="moons", evaluate_every=None, **s
     trainer = task.build(spec, progress=False)
     trainer.run()
     return task.measure(trainer)
+
+
+def test_a_small_test_set_of_ones_own_is_shown_whole():
+    torch.manual_seed(0)
+    data = TensorData(torch.randn(80, 2), test=torch.randn(30, 2))
+    trainer = vera.Trainer(
+        vera.methods.MaximumLikelihood(vera.models.GaussianMixture(2)), data, steps=2, batch_size=20, progress=False
+    )
+    trainer.run()
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 2, 20)
+    assert torch.equal(build_task(spec).measure(trainer).arrays["data_samples"], data.test)
 
 
 def test_the_energy_distance_of_two_points_is_known():

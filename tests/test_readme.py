@@ -1,14 +1,28 @@
-"""Every Python block of the README runs as it stands, in order, in one process of its own."""
+"""Every Python block of the README runs as it stands; every command in README and docs is one that the real parser takes.
+
+The commands that cost nothing are run, and what the README says of their output is what they print. The dear ones are checked as
+far as that goes without training: target, verb, flags, sweep, and that `--only` leaves trials. `.ci/run` runs those of the first
+page in smoke form.
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+import bench.paper  # noqa: F401 (registers the tables and figures)
+from bench.artifact import artifacts
+from bench.cli import main, parser
+from sweeps.sweep import find_sweep, matching, sweeps
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = r"(?:\$ )?((?:make|vera|python -m) \S.*?)(?:   +.*|  +#.*)?"
 BLOCKS = re.findall(r"<!-- run by tests/test_readme.py -->\n```python\n(.*?)```", README, re.DOTALL)
 
 
@@ -67,10 +81,93 @@ assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 1.4
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"`?make ([a-z0-9-]+[a-z0-9])\b", README)) - {"reproduce"}))
-def test_every_make_target_of_the_readme_exists(target):
-    done = subprocess.run(["make", "-n", target], cwd=Path(__file__).parent.parent, capture_output=True, text=True)
+def commands_of(page):
+    """Those in fenced blocks, a line each, and those in backticks."""
+    text = page.read_text(encoding="utf-8")
+    blocks = [body for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if not language]
+    fenced = [found.group(1) for block in blocks for line in block.splitlines() if (found := re.fullmatch(COMMAND, line))]
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return fenced + [found.group(1) for code in re.findall(r"`([^`\n]+)`", prose) if (found := re.fullmatch(COMMAND, code))]
+
+
+FOUND = sorted({command for page in PAGES for command in commands_of(page)})
+OURS = [command for command in FOUND if command.startswith("vera ")]
+PLACEHOLDERS = {"SWEEP", "ID", "NAME", "NAME...", "FILE"}
+
+
+@pytest.mark.parametrize("command", [command for command in FOUND if command.startswith("make ")])
+def test_every_make_target_exists(command):
+    words = [word.replace("NAME", "table2") for word in shlex.split(command)]
+    done = subprocess.run([words[0], "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_every_command_is_one_that_the_parser_takes(command):
+    words = shlex.split(command)[1:]
+    if len(words) == 1:  # a verb that is spoken of
+        assert words[0] in parser().format_help().split()
+        return
+    arguments = parser().parse_args(words)
+    named = {getattr(arguments, "sweep", "ID"), *getattr(arguments, "names", [])} - PLACEHOLDERS - {"all"}
+    if not arguments_of_others(arguments):
+        assert named <= {*sweeps.names(), *artifacts.known}
+        assert all(name in artifacts.known for name in set(getattr(arguments, "names", [])) & named)
+    for name in [arguments.sweep] if getattr(arguments, "only", None) and not arguments_of_others(arguments) else []:
+        assert matching(find_sweep(name).trials(arguments.profile), arguments.only)
+
+
+def arguments_of_others(arguments):
+    """What is named there may be a plug-in's, or stand for a name; tests/test_docs.py runs those."""
+    return bool(getattr(arguments, "plugin", [])) or getattr(arguments, "sweep", "") in PLACEHOLDERS
+
+
+@pytest.mark.parametrize("command", [command for command in FOUND if command.startswith("python -m ")])
+def test_every_module_that_is_run_exists(command):
+    module, *arguments = shlex.split(command)[2:]
+    assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+    if module == "bench.cli":
+        parser().parse_args(arguments)
+
+
+def test_the_pages_have_commands():
+    assert {"make reproduce-table2", "make test", "make figures", "vera run toy-demo", "python -m bench.pages --check"} <= set(
+        FOUND
+    )
+    assert len(OURS) > 40
+
+
+CHEAP = {
+    "vera plan table2 --profile paper": r"33 trials · 0 already done · about 25 GPU-hours",
+    "vera list": r"table10 +laptop +0 of 60",
+    "vera data list": r"mnist5k-logit +here",
+    "vera status": r"No trials in results/local yet\. To begin: vera run toy-demo",
+}
+
+
+@pytest.mark.parametrize("command", list(CHEAP))
+def test_what_costs_nothing_is_run(command, tmp_path, monkeypatch, capsys):
+    assert command in FOUND
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(command)[1:]) == 0
+    assert re.search(CHEAP[command], capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("name", "trials"), re.findall(r"^\| `make reproduce-([a-z0-9]+)` \| (\d+)[ |]", README, re.MULTILINE))
+def test_the_counts_of_trials_are_those_of_the_sweeps(name, trials):
+    """Of those that share another table's trials, the README says which."""
+    assert len({trial.id for trial in find_sweep(name).trials("laptop")}) == int(trials)
+
+
+def test_the_table_shown_is_the_published_one():
+    """Whatever stands in the README's Table 2 stands in results/published."""
+    published = (ROOT / "results" / "published" / "tables" / "table2.md").read_text(encoding="utf-8")
+    shown = README.partition("──\n")[2].partition("\n...\n")[0].splitlines()
+    assert len(shown) == 11
+    for line in shown:
+        cells = re.split(r"  +", line.strip())
+        row = next(row for row in published.splitlines() if row.startswith(f"| {cells[0]} "))
+        assert [cell for cell in map(str.strip, row.strip("|").split("|")) if cell] == cells
 
 
 def test_the_error_shown_is_the_error_given(tmp_path):

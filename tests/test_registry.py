@@ -149,7 +149,7 @@ def test_two_plugin_files_of_one_name_do_not_replace_each_other(plugin, tmp_path
     [
         ("import no_such_module_at_all", ["ModuleNotFoundError", "no_such_module_at_all"]),
         ("def broken(:", ["SyntaxError"]),
-        ("1 / 0", ["ZeroDivisionError"]),
+        ("\n1 / 0", ["in line 2: ZeroDivisionError"]),
     ],
 )
 def test_a_broken_plugin_is_named_with_its_reason(tmp_path, content, parts):
@@ -166,6 +166,25 @@ def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
     plugin.write_text(PLUGIN)
     load_plugin(plugin)
     assert build_trainer(one_step()).run().outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("@methods.register('odd-one')\nclass Odd: pass", "Odd is no class derived from vera.methods.Method"),
+        ("@methods.register('odd-one')\ndef odd(energy): pass", "odd is no class derived from vera.methods.Method"),
+        (
+            "@methods.register('odd-one')\nclass Odd(Method):\n    def setup(self): ...\n    def step(self, x): ...",
+            "Odd lacks the decorator @dataclass",
+        ),
+    ],
+)
+def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, reason):
+    path = tmp_path / "odd.py"
+    path.write_text(f"from vera.methods import Method\nfrom vera.registry import methods\n{content}\n")
+    with expect_refusal(str(path), "registers the method 'odd-one'", reason, kind=PluginError):
+        load_plugin(path)
+    assert "odd-one" not in methods
 
 
 @pytest.mark.parametrize("name", ["missing.py", "."])

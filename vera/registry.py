@@ -7,6 +7,7 @@ A plug-in is code, so it runs only when the user names it: a file given to `load
 import hashlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -118,4 +119,30 @@ def load_plugin(path: str | Path) -> None:
         del sys.modules[name]
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
-        raise PluginError(f"The plug-in {path} failed: {type(error).__name__}: {error}") from error
+        raise PluginError(f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}") from error
+    _check_methods(path, name)
+
+
+def _where(error: BaseException, path: Path) -> str:
+    """The last line of the plug-in that was at work."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+    return f" in line {lines[-1]}" if lines else ""
+
+
+def _check_methods(path: Path, module: str) -> None:
+    """What it calls a method must be one; say so at once, not when a table asks it for its networks."""
+    for registry in (methods, joint_methods):
+        for name in registry.foreign():
+            factory = registry.get(name)
+            if factory.__module__ == module and (wrong := _no_method(factory)):
+                del registry._known[name]
+                raise PluginError(f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}.")
+
+
+def _no_method(factory: Any) -> str:
+    """Why it is no method; nothing if it is one."""
+    contract = import_module("vera.methods.contract").Method
+    if not (isinstance(factory, type) and issubclass(factory, contract)):
+        return "is no class derived from vera.methods.Method"
+    return "" if "__dataclass_fields__" in vars(factory) else "lacks the decorator @dataclass(eq=False)"

@@ -143,7 +143,7 @@ class DensityTask(Task):
         method, n = trainer.method, PLANE_SAMPLES if trainer.data.data_dim == 2 else IMAGE_SAMPLES
         arrays: dict[str, Tensor] = {}
         if trainer.data.data_dim == 2:
-            arrays["data_samples"] = trainer.data.test_points(trainer.seed, n)
+            arrays["data_samples"] = _test_points(trainer.data, trainer.seed, n)
             arrays["density_image"] = density_image(method.energy).float()
         if isinstance(method.energy, Density):
             arrays["exact_samples"] = exact_samples(method.energy, n)

@@ -1,7 +1,8 @@
 """Renderings as files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
 
-A file is written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A
-figure carries its profile at its foot, because a picture travels without its caption.
+NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other (table6-paper.md). A file is
+written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A figure
+carries its profile at its foot, because a picture travels without its caption.
 """
 
 import os
@@ -14,6 +15,7 @@ from bench.render.csvfile import csv_text
 from bench.render.latex import latex
 from bench.render.markdown import markdown
 from bench.render.plotting import save
+from bench.render.words import stem
 from sweeps.folder import explained
 
 WRITERS: dict[str, Callable[[Sheet], str]] = {"md": markdown, "tex": latex, "csv": csv_text}
@@ -26,7 +28,7 @@ def write(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
 
 
 def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
-    texts = {folder / "tables" / f"{sheet.name}.{ending}": writer(sheet) for ending, writer in WRITERS.items()}
+    texts = {folder / "tables" / f"{stem(sheet)}.{ending}": writer(sheet) for ending, writer in WRITERS.items()}
     for path, text in texts.items():
         _replace(path, partial(_put, text))
     return list(texts)
@@ -36,7 +38,7 @@ def _write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
     figure = drawing.draw()
     # With the tight bounding box of plotting.save, what stands below the figure's edge is part of the picture.
     figure.text(0.0, 0.0, f"{drawing.name}, {drawing.profile} profile", va="top", fontsize=6, color="0.4")
-    paths = [folder / "figures" / f"{drawing.name}.{ending}" for ending in IMAGES]
+    paths = [folder / "figures" / f"{stem(drawing)}.{ending}" for ending in IMAGES]
     for path in paths:
         _replace(path, partial(save, figure))
     return paths

@@ -12,7 +12,7 @@ from textwrap import wrap
 
 from bench.artifact import Sheet
 from bench.render.spread import Strip, spread
-from bench.render.words import heading, notes
+from bench.render.words import heading, notes, stem
 
 HEADER_WIDTH = 16
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
@@ -41,7 +41,7 @@ def latex(sheet: Sheet) -> str:
             r"\begin{table}",
             r"  \centering\footnotesize\setlength{\tabcolsep}{4pt}",
             rf"  \caption{{{escaped(heading(sheet))}. {escaped(sheet.caption)}}}",
-            rf"  \label{{tab:{sheet.name}}}",
+            rf"  \label{{tab:{stem(sheet)}}}",
             r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"  \begin{{tabular}}{{{''.join('r' if strip.numeric else 'l' for strip in strips)}}}",
             *(f"    {line}" for line in table),

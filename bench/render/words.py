@@ -6,7 +6,13 @@ The heading and the notes are made here, not by the artifact, so that no table c
 from collections.abc import Iterator
 
 from bench.artifact import Drawing, Sheet
+from bench.flags import DEFAULT_PROFILE
 from bench.render.spread import cells_of, measured_columns
+
+
+def stem(rendering: Sheet | Drawing) -> str:
+    """What its files are called: table6 at the default profile, table6-paper at another, so that none is written over another's."""
+    return rendering.name if rendering.profile == DEFAULT_PROFILE else f"{rendering.name}-{rendering.profile}"
 
 
 def heading(rendering: Sheet | Drawing) -> str:

@@ -20,6 +20,7 @@ from engine_helpers import ROOT, make_row
 from bench.artifact import artifacts
 from bench.render.files import write
 from bench.render.terminal import print_sheet
+from bench.render.words import stem
 from bench.results import Results
 from sweeps.canonical import canonical_json
 from sweeps.row import CurvePoint, Record
@@ -110,7 +111,7 @@ def regenerate():
         for profile in PROFILES:
             sheet = known["golden-table"].render(Results(store, profile))
             write(sheet, GOLDEN / profile)
-            (GOLDEN / profile / "tables" / "golden-table.txt").write_text(terminal_text(sheet), encoding="utf-8")
+            (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").write_text(terminal_text(sheet), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from bench_helpers import GOLDEN, PROFILES, golden_records, terminal_text
 
 from bench.render import files
 from bench.render.files import write
+from bench.render.words import stem
 from bench.results import Results
 from sweeps.errors import StoreError
 from sweeps.store import Store
@@ -18,10 +19,10 @@ def test_the_golden_table_is_what_it_was(golden, tmp_path, profile):
     """If the change is meant: python tests/bench/bench_helpers.py, and read the difference."""
     sheet = golden["golden-table"].render(Results.at(GOLDEN, profile))
     paths = write(sheet, tmp_path)
-    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [f"tables/golden-table.{e}" for e in ("md", "tex", "csv")]
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [f"tables/{stem(sheet)}.{e}" for e in ("md", "tex", "csv")]
     for path in paths:
         assert path.read_bytes() == (GOLDEN / profile / path.relative_to(tmp_path)).read_bytes()
-    assert terminal_text(sheet) == (GOLDEN / profile / "tables" / "golden-table.txt").read_text(encoding="utf-8")
+    assert terminal_text(sheet) == (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").read_text(encoding="utf-8")
 
 
 def test_the_golden_store_holds_the_rows_that_the_helpers_declare(golden):

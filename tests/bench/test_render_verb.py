@@ -61,8 +61,8 @@ def test_a_figure_is_written_and_its_path_printed(place, capsys):
     assert render("golden-figure", "--profile", "paper", "--results-dir", "mine") == 0
     out = capsys.readouterr().out
     assert "Figure G: samples (paper profile)" in out
-    assert "written: mine/figures/golden-figure.png, mine/figures/golden-figure.pdf" in out
-    assert (place / "mine" / "figures" / "golden-figure.pdf").stat().st_size > 1000
+    assert "written: mine/figures/golden-figure-paper.png, mine/figures/golden-figure-paper.pdf" in out
+    assert (place / "mine" / "figures" / "golden-figure-paper.pdf").stat().st_size > 1000
 
 
 def source_of(capsys):

@@ -123,6 +123,8 @@ def find_label(columns: Sequence[str], label: str, path: Path) -> int:
         raise DataCorrupt(f"{path} names a column twice in its header: {', '.join(map(repr, twice[:LISTED]))}.")
     if any(not name or name.startswith("__index_level_") for name in columns):
         raise DataCorrupt(f"{path} has a column without a name; if pandas wrote its index there, write the file with index=False.")
+    if not columns:
+        raise DataCorrupt(f"{path} is empty. Its first row must name the columns.")
     if label not in columns:
         names = ", ".join(columns[:LISTED]) + (", …" if len(columns) > LISTED else "")
         raise SettingError(f"{path} has no column '{label}' to take the class from. Its first row names the columns: {names}.")

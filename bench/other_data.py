@@ -1,0 +1,53 @@
+"""The sweep of a table on the data of --dataset, checked before anything is trained: of the right kind, and enough of it."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from bench.artifact import Artifact, artifacts
+from bench.datasets import dataset_part
+from sweeps.errors import EngineError
+from vera.errors import SettingError
+from vera.registry import datasets
+
+if TYPE_CHECKING:
+    from sweeps.sweep import Sweep
+    from sweeps.trial import Profile
+    from vera.spec import Part
+
+EXAMPLES = {"tables": "wine, digits-table or csv:PATH,label=COLUMN", "images": "digits32, cifar10 or svhn"}
+
+
+def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> "Sweep":
+    """The sweep of that name on the data that the text describes."""
+    part, _ = dataset_part(text)
+    if name not in artifacts.known:
+        raise EngineError(f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list")
+    elsewhere = artifacts.known[name].on(part)
+    check_kind(elsewhere, part)
+    if "file" in part:
+        check_rows(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))
+    return elsewhere.sweep()
+
+
+def check_kind(artifact: Artifact, part: "Part") -> None:
+    """A network for images cannot be trained on a table; say so once, before every trial does."""
+    factory = datasets.get(part["name"])
+    labelled, images = (
+        isinstance(factory, type) and issubclass(factory, getattr(import_module(f"vera.data.{module}"), name))
+        for module, name in (("labelled", "LabelledData"), ("images", "ImageData"))
+    )
+    kind = "images" if images else "tables" if labelled else "points without labels"
+    if kind != artifact.takes:
+        raise SettingError(f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}; "
+                           f"{part['name']} has {kind}.")  # fmt: skip
+
+
+def check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
+    """A user's own file must fill a batch."""
+    from vera.build import build_labelled
+
+    rows = len(build_labelled(part, data_dir).split(0).train)
+    if rows < batch:
+        raise SettingError(
+            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
+        )

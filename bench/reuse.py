@@ -1,0 +1,27 @@
+"""`--reuse-published`: trials that ship are copied into the user's own store in place of being trained again.
+
+Without the flag they are not, so that `make reproduce-table2` on a fresh clone really trains. A trial is the same if its id is: the
+same data, settings, seed, profile and protocol. Whoever trained it stands in its row, which is copied as it is.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from bench.flags import PUBLISHED
+from sweeps.errors import StoreError
+from sweeps.plan import Plan
+from sweeps.store import Store
+
+FOLDER = Path(PUBLISHED) / "trials"
+
+
+def shipped(retry: Collection[str] = ()) -> set[str]:
+    """The ids of the trials that ship, less those whose outcome is to be run again."""
+    if not FOLDER.is_dir():
+        raise StoreError(f"--reuse-published takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
+    return {trial_id for trial_id, outcome in Store(FOLDER, create=False).outcomes().items() if outcome not in retry}
+
+
+def take(plan: Plan, store: Store) -> None:
+    """Copy the plan's trials that ship."""
+    store.merge(FOLDER, only={trial.id for trial in plan.elsewhere})

@@ -1,0 +1,159 @@
+"""The pages under docs: examples run as they stand, what they quote is in the code and the published tables, links lead on."""
+
+import csv
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import pages
+from bench.cli import main
+from vera.registry import joint_methods, methods
+
+sys.path.append(str(Path(__file__).parent / "sweeps"))
+
+from engine_helpers import vera
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
+EXAMPLES = ROOT / "docs" / "examples"
+SHOWN = [
+    (page, *found)
+    for page in DOCS
+    for found in re.findall(r"<!-- (docs/examples/\S+) -->\n```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+]
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def code_lines(text):
+    return [line for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize(("page", "file", "text"), SHOWN, ids=[file for _, file, _ in SHOWN])
+def test_an_example_that_is_shown_is_the_file_that_runs(page, file, text):
+    assert text == (ROOT / file).read_text(encoding="utf-8")
+    assert len(code_lines(text)) < 40
+
+
+def test_both_walks_show_their_example():
+    assert {file for _, file, _ in SHOWN} == {name_of(path) for path in EXAMPLES.glob("*.py")}
+
+
+def test_the_readme_shows_the_same_method():
+    assert (EXAMPLES / "noise_contrast.py").read_text(encoding="utf-8") in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_method_of_ones_own_has_its_row_in_table_2(tmp_path):
+    plugin = ("--plugin", EXAMPLES / "noise_contrast.py", "--profile", "smoke", "--results-dir", tmp_path)
+    code, out, err = vera("run", "table2", *plugin, "--only", "method=noise-contrast")
+    assert (code, err) == (0, "")
+    assert "1 of 1 trials are done" in out
+    assert re.search(r"to see it: vera render table2 .*--plugin \S+noise_contrast\.py", out), "or the row would not be there"
+    code, out, err = vera("render", "table2", *plugin)
+    assert (code, err) == (0, "")
+    with (tmp_path / "tables" / "table2-smoke.csv").open(newline="", encoding="utf-8") as file:
+        last = list(csv.DictReader(file))[-1]
+    assert last["method"] == "noise-contrast"
+    assert float(last["test_log_likelihood"]) < 0
+    assert "noise-contrast" in out
+
+
+def test_data_of_ones_own_are_a_sweep(tmp_path):
+    where = ("--plugin", EXAMPLES / "spirals.py", "--results-dir", tmp_path)
+    code, out, err = vera("run", "spirals", *where, "--profile", "smoke", "--seeds", 1)
+    assert (code, err) == (0, "")
+    assert out.count("test_log_likelihood") == 2
+    code, out, _ = vera("status", *where)
+    assert re.search(r"spirals +smoke +ok +2", out)
+
+
+def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
+    flags = ("--dataset", f"csv:{EXAMPLES / 'iris.csv'},label=species", "--profile", "smoke", "--results-dir", tmp_path)
+    code, out, err = vera("run", "table6", *flags, "--only", "method=supervised")
+    assert (code, err) == (0, "")
+    code, out, err = vera("render", "table6", *flags)
+    assert (code, err) == (0, "")
+    assert "on iris.csv" in out
+    assert (tmp_path / "tables" / "table6-iris-csv-smoke.md").is_file()
+
+
+def test_the_pages_are_those_of_the_code_and_the_published_tables(monkeypatch, capsys):
+    """If the change is meant: python -m bench.pages."""
+    monkeypatch.chdir(ROOT)
+    assert pages.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_a_page_that_is_stale_or_missing_is_named(tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs" / "methods").mkdir(parents=True)
+    for path in METHODS[1:]:
+        text = path.read_text(encoding="utf-8")
+        (tmp_path / "docs" / "methods" / path.name).write_text(text.replace("| `k` | 20 |", "| `k` | 21 |"), encoding="utf-8")
+    os.symlink(ROOT / "results", tmp_path / "results")
+    monkeypatch.chdir(tmp_path)
+    assert pages.main(["--check"]) == 1
+    named = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in named] == [f"docs/methods/{METHODS[0].name}", "docs/methods/vera.md"]
+    assert pages.main([]) == 0
+    assert (tmp_path / "docs" / "methods" / "vera.md").read_bytes() == (ROOT / "docs" / "methods" / "vera.md").read_bytes()
+
+
+def test_every_method_has_its_page_and_every_page_its_method():
+    assert {path.stem for path in METHODS} == set(pages.pages()) == set(pages.LINES)
+    assert {"ml", "vera", "meg", "jem"} <= {*methods, *joint_methods}
+
+
+def test_the_lines_that_pages_quote_are_lines_of_the_tables():
+    from bench.nice import LINES as OF_TABLE_2
+    from bench.pictures import LINES as OF_TABLE_3
+    from bench.tabular import LINES as OF_TABLE_6
+
+    labels = {"table2": OF_TABLE_2, "table3": OF_TABLE_3, "table6": OF_TABLE_6}
+    for table, lines in labels.items():
+        quoted = [label for of_page in pages.LINES.values() for label in of_page.get(table, ())]
+        assert sorted(quoted) == sorted(line.label for line in lines)
+
+
+@pytest.mark.parametrize("path", METHODS, ids=lambda path: path.stem)
+def test_a_page_has_all_its_parts(path):
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "Equation", "Knobs", "Deviations from the paper", "Numbers", "Command"
+    ]  # fmt: skip
+    assert text.startswith(f"# `{path.stem}`: ")
+    assert text.count("$$") % 2 == 0 < text.count("$$")
+
+
+@pytest.mark.parametrize("path", METHODS, ids=lambda path: path.stem)
+def test_the_deviations_that_a_page_names_exist(path):
+    known = (ROOT / "DEVIATIONS.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^(?:\| )?(\d+)[.| ]", known, re.MULTILINE))
+    part = path.read_text(encoding="utf-8").partition("## Deviations from the paper")[2].partition("## Numbers")[0]
+    named = [number for group in re.findall(r"(?:^- |\. )((?:\d+, )*\d+): ", part, re.MULTILINE) for number in group.split(", ")]
+    assert named
+    assert set(named) <= known
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "results" / "README.md", *DOCS], ids=name_of)
+def test_links_lead_to_files(path):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+def test_help_of_every_verb_reads_well(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    verbs = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    assert {"run", "render", "data", "report"} <= set(verbs)
+    for verb in verbs:
+        with pytest.raises(SystemExit):
+            main([verb, "--help"])
+        out = capsys.readouterr().out
+        options = re.findall(r"^  (--[a-z-]+(?: \S+)*?)(?:  +(\S.*))?$\n(?: {20,}(\S))?", out, re.MULTILINE)
+        assert all(here or below for _, here, below in options), options
