@@ -30,7 +30,7 @@ def add_search(verbs: Verbs) -> None:
     parser = verb(verbs, "search", "look for the best settings of a method on a task; the store is its memory")
     parser.add_argument("task", metavar="TASK", nargs="?", help="moons, circles, rings, flow or labels; without one, what there is")
     parser.add_argument("--method", metavar="NAME", default="vera", help="whose settings (default: vera)")
-    parser.add_argument("--profile", choices=("smoke", "laptop", "paper"), default="laptop", help="budgets (default: laptop)")
+    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
     parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)")
     parser.add_argument("--scheduler", choices=SCHEDULERS, default="asha", help="which trials are stopped early (default: asha)")
     parser.add_argument("--name", metavar="NAME", help="what this search is called, in rows and reports (default: its sampler)")
