@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.flags import LOCAL, Verbs, count, execution, output_folder, verb
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
