@@ -1,6 +1,8 @@
 """The Inception Score's closed forms, reference statistics that are kept, and all of it for one set of samples."""
 
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -116,6 +118,20 @@ def test_a_reference_is_worked_out_once(tmp_path):
     assert file.name.startswith("reference-0123456789abcdef-")
     assert file.name.endswith("-100.npz")
     assert str(tmp_path).encode() not in file.read_bytes()
+
+
+def test_of_two_at_once_one_works_it_out_and_the_other_waits(tmp_path):
+    class Slow(Pixels):
+        def look(self, pixels):
+            time.sleep(0.3)
+            return super().look(pixels)
+
+    x, network = images(100), Slow()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: reference_of(network, x), range(2))
+    assert network.looks == 100
+    assert torch.equal(first.moments.scatter, second.moments.scatter)
+    assert [file.suffix for file in (tmp_path / "kept").iterdir()] == [".npz"]
 
 
 def test_other_images_or_another_network_are_another_reference(tmp_path):

@@ -26,7 +26,7 @@ from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
 from vera.evaluation.classification import predict
 from vera.evaluation.features import Description, Features, weights_digest
-from vera.evaluation.kept import keep, kept_in
+from vera.evaluation.kept import found_or_made, keep, kept_in
 from vera.models.digit_classifier import DigitClassifier
 from vera.randomness import seed_for, seeded
 from vera.settings import Count, check_fields
@@ -125,13 +125,15 @@ def trained_digit_classifier(recipe: DigitRecipe, data_dir: DataDir, device: tor
         form="digit classifier", version=1, data=digits.fingerprint, side=recipe.side, frame=recipe.frame, epochs=recipe.epochs
     )
     file = kept_in(data_dir) / f"digit-classifier-{facts}.pt"
-    kept = _read(file, recipe)
-    if kept is None:
+
+    def make() -> tuple[DigitClassifier, float]:
         classifier, accuracy = _train(recipe, digits.split(SEED), device)
         state = {"weights": classifier.state_dict(), "accuracy": accuracy, "digest": weights_digest(classifier)}
         keep(file, lambda target: torch.save(state, target))
-        kept = classifier, accuracy
-    return kept[0].to(device).eval().requires_grad_(False), kept[1]
+        return classifier, accuracy
+
+    classifier, accuracy = found_or_made(file, lambda: _read(file, recipe), make)
+    return classifier.to(device).eval().requires_grad_(False), accuracy
 
 
 def _train(recipe: DigitRecipe, split: Split, device: torch.device) -> tuple[DigitClassifier, float]:

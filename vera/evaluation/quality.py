@@ -20,7 +20,7 @@ from vera.data.files import DataDir
 from vera.errors import SettingError
 from vera.evaluation.features import Features, as_bytes
 from vera.evaluation.frechet import Moments, frechet_distance, in_random_order, kernel_distance
-from vera.evaluation.kept import keep, kept_in
+from vera.evaluation.kept import found_or_made, keep, kept_in
 from vera.evaluation.likelihood import Estimate
 
 KERNEL_POINTS = 5_000
@@ -64,11 +64,13 @@ class Reference:
 def reference_of(network: Features, images: Tensor, data_dir: DataDir = None) -> Reference:
     """The statistics of these images: as they were kept, or worked out now and kept."""
     file = kept_in(data_dir) / f"reference-{network.fingerprint}-{_digest(images)}-{len(images)}.npz"
-    reference = _read(file, len(images), network.dim)
-    if reference is None:
+
+    def make() -> Reference:
         reference = _work_out(network, images)
         keep(file, lambda target: _write(target, reference))
-    return reference
+        return reference
+
+    return found_or_made(file, lambda: _read(file, len(images), network.dim), make)
 
 
 def _work_out(network: Features, images: Tensor) -> Reference:
