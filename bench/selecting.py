@@ -69,6 +69,6 @@ def _stored(trial_id: str, store: "Store") -> "Row":
         return store.row(trial_id)
     except UnknownTrial:
         published = Path(PUBLISHED) / "trials"
-        with suppress(StoreError):
+        with suppress(StoreError, UnknownTrial):
             return Store(published, create=False).row(trial_id)
         raise

@@ -52,7 +52,7 @@ def test_a_stored_trial_is_planned_with_other_seeds_and_its_own_profile(demo, ca
     assert code == 0
     assert f"trial:{row.trial_id[:8]} · smoke profile · 5 trials · 3 already done" in out
     assert main(["plan", "trial:zzzz", "--results-dir", str(demo[0])]) == 2
-    assert "has the id 'zzzz'" in capsys.readouterr().err
+    assert f"No trial in {demo[0] / 'trials'} has the id 'zzzz'" in capsys.readouterr().err
 
 
 def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
