@@ -5,12 +5,8 @@ import secrets
 import pytest
 from engine_helpers import plugged
 from pyarrow import fs
+from store_helpers import CREDENTIALS
 
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "id-of-nobody",
-    "AWS_SECRET_ACCESS_KEY": "secret-of-nobody",
-    "AWS_EC2_METADATA_DISABLED": "true",
-}
 BUCKET = "results"
 
 

@@ -11,6 +11,12 @@ from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
 from sweeps.schema import column_types
 from sweeps.store import Store
 
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "id-of-nobody",
+    "AWS_SECRET_ACCESS_KEY": "secret-of-nobody",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""For a server that knows nobody else."""
 PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
 JSON_COLUMNS = {"metrics": '{"nll": 0.1}', "spec": "{}", "versions": "{}", "restarts": "[]"}
 

@@ -6,8 +6,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from conftest import CREDENTIALS
-from store_helpers import filled
+from store_helpers import CREDENTIALS, filled
 
 from sweeps import remote_folder, s3
 from sweeps.errors import StoreError
