@@ -92,7 +92,7 @@ def test_a_trial_is_found_by_the_beginning_of_its_id(store):
         store.row("ab")
     with pytest.raises(UnknownTrial, match="Nearest: abd2"):
         store.row("abe2")
-    with pytest.raises(UnknownTrial, match=r"'zzzz', or one that begins so\.$"):
+    with pytest.raises(UnknownTrial, match=r"'zzzz', or one that begins so\."):
         store.row("zzzz")
     store.compact()
     assert store.row("abd").trial_id == "abd2"
