@@ -28,6 +28,8 @@ def test_a_forbidden_import_would_be_found(tmp_path):
     for module in sorted({module for contract in contracts for module in contract["source_modules"]}):
         path = tmp_path / (module.replace(".", "/") + ".py")
         if "." in module:
+            path.parent.mkdir(exist_ok=True)
+            (path.parent / "__init__.py").touch()
             path.write_text("")
     (tmp_path / "vera" / "trainer.py").write_text("def late():\n    import pandas\n")
     done = lint(tmp_path)

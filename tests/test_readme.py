@@ -83,7 +83,7 @@ assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 1.4
 
 def commands_of(page):
     """Those in fenced blocks, a line each, and those in backticks."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # a command may go on in the next line
     blocks = [body for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if not language]
     fenced = [found.group(1) for block in blocks for line in block.splitlines() if (found := re.fullmatch(COMMAND, line))]
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -92,7 +92,7 @@ def commands_of(page):
 
 FOUND = sorted({command for page in PAGES for command in commands_of(page)})
 OURS = [command for command in FOUND if command.startswith("vera ")]
-PLACEHOLDERS = {"SWEEP", "ID", "NAME", "NAME...", "FILE"}
+PLACEHOLDERS = {"SWEEP", "ID", "trial:ID", "NAME", "NAME...", "FILE"}
 
 
 @pytest.mark.parametrize("command", [command for command in FOUND if command.startswith("make ")])
