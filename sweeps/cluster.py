@@ -110,7 +110,8 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
             ray.init(address=address, **quiet)
         else:
             ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises plain ones too, such as for a node that took too long to start
+        ray.shutdown()
         where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
         raise EngineError(f"Could not reach {where}: {' '.join((str(error) or repr(error)).split())[:300]}") from error
 

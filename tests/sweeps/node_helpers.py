@@ -1,7 +1,6 @@
 """A cluster of several nodes on one machine: each a `ray start` with its own address, ports and folder, which can lose its power.
 
-Such a node ends as a machine does: all its processes at once, without a word. Workers are not in the group of the process that
-started them, so they are found by their parents.
+Such a node ends as a machine does: all its processes at once, without a word.
 """
 
 import os
@@ -11,14 +10,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine_helpers import wait_for
 
 from sweeps.cluster import QUIET
 
-MEMORY = 100_000_000
+MEMORY, TRIES = 100_000_000, 5
 
 
 def free_port():
@@ -27,51 +26,66 @@ def free_port():
 
 
 def family(pid):
-    """A process and all that descend from it."""
-    children = {}
+    """A process, all of its session, and all that descend from them, also where a parent has ended."""
+    children, found = {}, {pid: None}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+            parent, _, session = map(int, stat.read_text().rpartition(")")[2].split()[1:4])
         except OSError:  # it has ended meanwhile
             continue
         children.setdefault(parent, []).append(int(stat.parent.name))
-    found = [pid]
-    for member in found:
-        found += children.get(member, [])
-    return found
+        if session == pid:
+            found[int(stat.parent.name)] = None
+    queue = list(found)
+    for member in queue:
+        queue += [child for child in children.get(member, []) if child not in found]
+        found |= dict.fromkeys(children.get(member, []))
+    return list(found)
 
 
 class Node:
-    """A node with one CPU, up as soon as this is made."""
+    """A node with one CPU, up as soon as this is made. Ray gives up after 30 seconds; on a busy machine it is asked again."""
 
     def __init__(self, folder, environment, *arguments):
-        self.log = folder / "ray.log"
+        self.log, self.environment = folder / "ray.log", environment
         folder.mkdir()
         command = ["start", "--block", "--num-cpus", 1, "--object-store-memory", MEMORY, "--temp-dir", folder, *arguments]
         ports = ["--min-worker-port", 0, "--max-worker-port", 0, "--dashboard-agent-listen-port", 0]
-        ray = "from ray.scripts.scripts import main; main()"
+        for _ in range(TRIES):
+            if self.starts(*command, *ports):
+                return
+        raise AssertionError(self.log.read_text())
+
+    def starts(self, *command):
+        """Whether it is up in the end."""
+        ray, self.ended = "from ray.scripts.scripts import main; main()", False
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", ray, *map(str, command + ports)],
-                env=os.environ | environment, stdout=log, stderr=log, start_new_session=True,
+                [sys.executable, "-c", ray, *map(str, command)],
+                env=os.environ | self.environment, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         try:
-            wait_for(self.is_up)
+            wait_for(lambda: self.process.poll() is not None or self.is_up())
         except BaseException:
             self.kill()
             raise
+        if self.process.poll() is not None:
+            self.kill()
+        return self.process.poll() is None
 
     def is_up(self):
-        said = self.log.read_text()
-        assert self.process.poll() is None, said
-        return "Ray runtime started" in said
+        return "Ray runtime started" in self.log.read_text()
 
     def kill(self):
-        """Stopped first, so that none starts another while they are counted."""
+        """Stopped first, so that none starts another while they are counted. Only once: its number may be another's later."""
+        if self.ended:
+            return
         for blow in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in family(self.process.pid) if self.process.poll() is None else ():
-                os.kill(pid, blow)
+            for pid in family(self.process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, blow)
         self.process.wait()
+        self.ended = True
 
 
 class Nodes:

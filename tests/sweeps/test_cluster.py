@@ -7,7 +7,7 @@ import time
 import pytest
 from engine_helpers import wait_for
 
-from sweeps.cluster import check_resources, largest_node, protect_token
+from sweeps.cluster import check_resources, connected, largest_node, protect_token
 from sweeps.errors import EngineError
 from sweeps.head import watched_head
 
@@ -92,3 +92,13 @@ def test_a_head_that_goes_away_is_told_once_with_the_way_on(capfd):
         time.sleep(0.5)
     assert heard().count("\n") == 1
     assert heard().endswith("What is finished is stored: start the head again, then the same command.\n")
+
+
+def test_a_cluster_that_does_not_start_is_one_line(monkeypatch):
+    def late(**_):
+        raise Exception("The current node timed out\n during startup.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", late)
+    with pytest.raises(EngineError, match=r"^Could not reach a local Ray cluster: The current node timed out during startup\.$"):
+        connected().__enter__()
