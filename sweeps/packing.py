@@ -11,7 +11,7 @@ as its next attempt, from its checkpoint. Its row has that attempt and that GPU,
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor
+from math import floor, isqrt
 from typing import Any, Protocol
 
 import torch
@@ -30,6 +30,8 @@ CONTEXT_BYTES = 512 * 2**20
 SMOKE_STEPS = 20
 GRAIN = 10_000
 """Ray counts GPUs in parts of so many."""
+MOST = isqrt(GRAIN)
+"""Of trials on a GPU: above it, 1/k and 1/(k + 1) can be the same number of grains."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Rows(Protocol):
 def share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
     """1/k for the largest k such that k trials fit, rounded down so that k shares are never more than a GPU."""
     each = MARGIN * footprint.peak + footprint.context
-    fitting = min(footprint.memory // each, cpus_per_gpu // cpus_per_trial)
+    fitting = min(footprint.memory // each, cpus_per_gpu // cpus_per_trial, MOST)
     return floor(GRAIN / max(1, fitting)) / GRAIN
 
 

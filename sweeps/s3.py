@@ -26,6 +26,8 @@ _REASONS = {
     "NO_SUCH_BUCKET": NO_BUCKET, "ACCESS_DENIED": _DENIED, "INVALID_ACCESS_KEY_ID": _DENIED, "SIGNATURE_DOES_NOT_MATCH": _DENIED,
     "MISSING_AUTHENTICATION_TOKEN": _DENIED, "EXPIRED_TOKEN": _DENIED, "INVALID_CLIENT_TOKEN_ID": _DENIED, "403": _DENIED,
 }  # fmt: skip
+_MISSING = ("NO_SUCH_KEY", "RESOURCE_NOT_FOUND")
+"""The second is what there is to say of a missing object where the answer has no text, as to HEAD."""
 _CODE = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
 _CURL = re.compile(r"curlCode: \d+, ([^;]+)")
 
@@ -63,7 +65,7 @@ def numbered() -> Iterator[None]:
             raise
         found = _CODE.search(str(error))
         code, status = found.groups() if found else ("", None)
-        if code == "NO_SUCH_KEY" or status == "404":
+        if code in _MISSING or status == "404":
             raise FileNotFoundError(errno.ENOENT, "no such object") from None
         if curl := _CURL.search(str(error)):
             raise OSError(

@@ -81,7 +81,7 @@ def test_the_head_takes_the_command_with_it_and_the_same_command_does_the_rest(s
 
 
 def searched(story):
-    return [row for row in Store(story.scene.results / "trials").rows() if row.sweep == "search-flow-ml"]
+    return [row for row in Store(story.scene.results / "trials").rows() if row.sweep == "search-flow-ml-tpe"]
 
 
 def test_no_trial_is_lost_or_counted_twice(story):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bench.cli import main, parser
 from sweeps.attempt import Conditions, run_trial
 from sweeps.errors import EngineError
-from sweeps.packing import MARGIN, SMOKE_STEPS, Footprint, check_packable, measure, needs_whole, repeats, share
+from sweeps.packing import GRAIN, MARGIN, MOST, SMOKE_STEPS, Footprint, check_packable, measure, needs_whole, repeats, share
 from sweeps.plan import kind
 from sweeps.store import Store
 
@@ -48,7 +48,13 @@ def test_what_is_chosen_fits_and_one_more_would_not(peak, context, memory, cpus_
     if count > 1:
         assert count * each <= memory
         assert count * cpus <= cpus_per_gpu
-    assert (count + 1) * each > memory or (count + 1) * cpus > cpus_per_gpu
+    assert count == MOST or (count + 1) * each > memory or (count + 1) * cpus > cpus_per_gpu
+
+
+@given(st.integers(1, MOST))
+def test_so_many_trials_of_a_share_go_on_a_gpu_and_no_more(count):
+    part = share(Footprint(0, 1, count), 1_000, 1)
+    assert count * round(part * GRAIN) <= GRAIN < (count + 1) * round(part * GRAIN)
 
 
 @dataclass
