@@ -163,8 +163,10 @@ def data_check(arguments: argparse.Namespace) -> int:
 
 def load_plugins(files: list[str]) -> None:
     if files:
+        from sweeps.cluster import settle_ray
         from vera.registry import load_plugin
 
+        settle_ray()
         for file in files:
             load_plugin(file)
 

@@ -8,6 +8,7 @@ import argparse
 import json
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -69,9 +70,12 @@ def search(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
         carry_out(arguments, declared, budget)
     found = declared.found(store.rows(), arguments.profile)
+    failed = failures(found)
+    for text in failed:
+        print(text, file=sys.stderr)
     for text in closing(declared, found, arguments):
         print(text)
-    return int(not found)
+    return int(bool(failed))
 
 
 def tasks() -> int:
@@ -136,6 +140,19 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
         raise EngineError("Interrupted. What is finished is stored; the same command goes on from there.") from None
     finally:
         progress.close()
+
+
+def failures(found: "Sequence[Configuration]") -> list[str]:
+    """A line for each way in which trials failed, with one to look at. The next call of the search runs them again."""
+    from sweeps.row import FAILURES
+
+    rows = [row for entry in found for row in entry.rows.values()]
+    counts = {outcome: [row for row in rows if row.outcome == outcome] for outcome in FAILURES}
+    return [
+        f"vera: {len(failed)} of {len(rows)} trials ended as {outcome}; see: vera show {failed[-1].trial_id[:8]}"
+        for outcome, failed in counts.items()
+        if failed
+    ]
 
 
 def closing(declared: "Search", found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:

@@ -34,8 +34,7 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
 
     Ours is shut down afterwards; a cluster we joined is left.
     """
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
+    settle_ray()
     protect_token(Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"))
     import ray
 
@@ -51,6 +50,12 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     finally:
         if not joined:
             ray.shutdown()
+
+
+def settle_ray() -> None:
+    """Our settings for Ray, where the user has none. Ray reads some when it is imported: whoever may import it comes after."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
 
 
 def joined_address(address: str | None) -> str | None:
