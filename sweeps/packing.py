@@ -96,8 +96,16 @@ def repeats(jobs: Sequence[Mapping[str, Any]], store: Rows) -> Iterator[dict[str
     held = {row.trial_id: row for row in store.rows()} if sharing else {}
     for job in sharing:
         row = held.get(job["id"])
-        if row is not None and row.attempt == job["attempt"] and needs_whole(row.outcome, job["gpus"]):
-            yield {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}
+        again = None if row is None else repeated(job, row)
+        if again is not None:
+            yield again
+
+
+def repeated(job: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
+    """The job with a whole GPU, if this row of it says that it needs one."""
+    if row.attempt != job["attempt"] or not needs_whole(row.outcome, job["gpus"]):
+        return None
+    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}
 
 
 def told(row: Row) -> str:
