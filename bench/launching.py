@@ -35,6 +35,9 @@ def add_slurm(systems: Verbs) -> None:
     _time(parser)
     parser.add_argument("--partition", metavar="NAME", help="where Slurm is to look for nodes")
     parser.add_argument("--share-nodes", action="store_true", help="do with parts of nodes (default: whole nodes)")
+    parser.add_argument(
+        "--sbatch", metavar="LINE", action="append", default=[], help="more for Slurm, e.g. --sbatch=--account=lab; repeatable"
+    )
     _setup(parser)
     parser.add_argument(
         "--token-dir", metavar="DIR", default="$HOME/.ray", help="where all nodes see Ray's token (default: ~/.ray)"
@@ -76,7 +79,7 @@ def render_slurm(arguments: argparse.Namespace, command: tuple[str, ...]) -> str
     return slurm.render(
         slurm.SlurmJob(
             command, _nodes(arguments), arguments.time, arguments.partition, arguments.share_nodes, tuple(arguments.setup),
-            arguments.token_dir,
+            arguments.token_dir, tuple(arguments.sbatch),
         )
     )  # fmt: skip
 
