@@ -26,7 +26,8 @@ FAKES = {
     + 'if [ "$1" = symmetric-run ] && [ -n "$RAY_FAILS" ]; then echo "Failed to start Ray" >&2; exit 0; fi\n'
     + 'if [ "$1" = symmetric-run ]; then while [ "$1" != -- ]; do shift; done; shift; exec "$@"; fi\n'
     + 'if [ "$1" = start ]; then trap "exit 0" TERM; while sleep 0.05; do :; done; fi\n',
-    "python3": RECORD + "cat > /dev/null\n",
+    "python3": RECORD  # which waits for all nodes, where it is not only asked for a module
+    + 'cat > /dev/null; [ "$1" != - ] || until [ "$(grep -c ^ray.start "$CALLS")" = "$2" ]; do sleep 0.05; done\n',
     "vera": RECORD + "umask; exit ${VERA_EXIT:-0}\n",
 }
 
