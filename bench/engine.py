@@ -105,10 +105,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
-        print(
-            f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: vera show {trial.id[:8]}",
-            file=sys.stderr,
-        )
+        see = shlex.join(["vera", "show", trial.id[:8], *_results_flag(arguments)])
+        print(f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: {see}", file=sys.stderr)
     print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{_way_on(arguments)}")
     return int(bool(bad))
 
@@ -117,14 +115,16 @@ def _way_on(arguments: argparse.Namespace) -> str:
     """How to look at it, where it is a table or a figure."""
     from bench.artifact import artifacts
 
-    asked = {
-        "--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None),
-        "--results-dir": (arguments.results_dir, LOCAL),
-    }  # fmt: skip
+    asked = {"--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None)}
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
     plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
-    command = shlex.join(["vera", "render", arguments.sweep, *options, *plugins])
+    command = shlex.join(["vera", "render", arguments.sweep, *options, *_results_flag(arguments), *plugins])
     return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
+
+
+def _results_flag(arguments: argparse.Namespace) -> list[str]:
+    """What a command that goes on from here must be told, for it to look into the same store."""
+    return [] if arguments.results_dir == LOCAL else ["--results-dir", arguments.results_dir]
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -136,7 +136,8 @@ def status(arguments: argparse.Namespace) -> int:
     for (name, profile, outcome), count in sorted(counts.items()):
         print(f"{name:16} {profile:8} {outcome:14} {count}")
     if not counts:
-        print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo")
+        begin = shlex.join(["vera", "run", "toy-demo", *_results_flag(arguments)])
+        print(f"No trials in {arguments.results_dir} yet. To begin: {begin}")
     _name_problems(store)
     return 0
 
