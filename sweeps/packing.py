@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import torch
 
+from sweeps import cluster
 from sweeps.attempt import Conditions, run_trial
 from sweeps.errors import EngineError
 from sweeps.plan import kind
@@ -125,8 +126,8 @@ def measured_shares(trials: Sequence[Trial], site: Mapping[str, Any], available:
     firsts = {kind(trial): trial for trial in reversed(trials)}
     task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(measure_on_worker)
     asked = {name: task.remote(trial.facts, dict(site)) for name, trial in firsts.items()}
-    cpus_per_gpu = available["CPU"] / available["GPU"]
-    shares = {name: _share_of(reference, cpus_per_gpu, site["conditions"]["cpus"]) for name, reference in asked.items()}
+    cpus = cluster.cpus_per_gpu(available)
+    shares = {name: _share_of(reference, cpus, site["conditions"]["cpus"]) for name, reference in asked.items()}
     return {trial.id: shares[kind(trial)] for trial in trials}
 
 

@@ -24,11 +24,10 @@ from sweeps.folder import explained
 from sweeps.places import CREDENTIALS, Place, is_url, settled
 from sweeps.provenance import git_state, versions
 from sweeps.remote_folder import RemoteFolder
+from sweeps.store import DELAY
 
 PATIENCE = 120.0
 """Seconds in which a node must have answered; starting a worker that imports torch from a network disk takes many."""
-DELAY = 5.0
-"""Seconds for which a network disk may hide a new file."""
 COMPARED = ("python", "ray", "torch", "vera")
 
 
