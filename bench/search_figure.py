@@ -85,7 +85,7 @@ def draw_importance(axis: Any, runs: Sequence[Searched]) -> None:
             axis.text(share or 0.0, place, text, va="center", fontsize=6.5, color="0.3")
     axis.set_yticks(range(len(settings)), [setting.short_name for setting in settings])
     axis.invert_yaxis()
-    axis.set(xlim=(0, 1.12), xlabel="share of the scores' variance")
+    axis.set(xlim=(0, 1.12), xlabel="share of the variance of ranks")
 
 
 def looped(looks: Sequence[str], runs: Sequence[Searched]) -> list[str]:
@@ -101,7 +101,7 @@ class SearchFigures(SearchArtifact):
         found = searched(results)
         caption = (
             "Above: the best score of a configuration that ran to its end, against all training of the search so far; how much of "
-            "the scores' variance each setting explains alone, less what chance would. Below: every configuration, its settings "
+            "the variance of ranks each setting explains alone, less what chance would. Below: every configuration, its settings "
             "and its score (of one that was stopped early, the score that it had then); darker is better. "
             f"{caption_tail([row for runs in found.values() for run in runs for row in run.rows])}"
         )
