@@ -9,6 +9,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,6 +19,9 @@ from vera.errors import PluginError, UnknownName, VeraError
 from vera.settings import check_names, nearest, settings_of
 
 T = TypeVar("T", bound=Callable[..., Any])
+
+_plugins: dict[str, Path] = {}
+"""Module → file, of the plug-ins that were loaded."""
 
 
 class Registry(Generic[T]):
@@ -63,7 +67,8 @@ class Registry(Generic[T]):
         missing = [s.name for s in known.values() if s.required and s.name not in settings]
         if missing:
             raise VeraError(f"The {self.kind} '{name}' needs {', '.join(missing)}.")
-        return factory(**settings)
+        with in_plugins(f"making the {self.kind} '{name}'"):
+            return factory(**settings)
 
     def name_of(self, factory: Any) -> str | None:
         return next((name for name, known in self._entries.items() if known is factory), None)
@@ -120,7 +125,28 @@ def load_plugin(path: str | Path) -> None:
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
         raise PluginError(f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}") from error
-    _check_methods(path, name)
+    _plugins[name] = path
+    _check_registered(path, name)
+
+
+@contextmanager
+def in_plugins(doing: str) -> Iterator[None]:
+    """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in ours stays a bug."""
+    try:
+        yield
+    except (VeraError, MemoryError):
+        raise
+    except Exception as error:
+        for path in _plugins.values():
+            if line := _where(error, path):
+                why = " ".join(f"{type(error).__name__}: {error}".split())
+                raise PluginError(f"The plug-in {path} failed{line}, {doing}: {why}") from error
+        raise
+
+
+def plugin_of(factory: Any) -> Path | None:
+    """The file that defines it, where that is a plug-in."""
+    return _plugins.get(getattr(factory, "__module__", ""))
 
 
 def _where(error: BaseException, path: Path) -> str:
@@ -130,14 +156,27 @@ def _where(error: BaseException, path: Path) -> str:
     return f" in line {lines[-1]}" if lines else ""
 
 
-def _check_methods(path: Path, module: str) -> None:
-    """What it calls a method must be one; say so at once, not when a table asks it for its networks."""
-    for registry in (methods, joint_methods):
-        for name in registry.foreign():
-            factory = registry.get(name)
-            if factory.__module__ == module and (wrong := _no_method(factory)):
+def _check_registered(path: Path, module: str) -> None:
+    """What it calls a method must be one, and no class may lack a part; say so at once, not when a table asks for it."""
+    for registry in (methods, joint_methods, models, datasets, unseen_sets, estimators, tasks):
+        for name, factory in list(registry._known.items()):
+            wrong = _wrong_with(factory, registry in (methods, joint_methods)) if factory.__module__ == module else ""
+            if wrong:
                 del registry._known[name]
                 raise PluginError(f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}.")
+
+
+def _wrong_with(factory: Any, is_method: bool) -> str:
+    """Why nothing can be made of it; nothing if something can."""
+    wrong = _no_method(factory) if is_method else ""
+    lacking = sorted(getattr(factory, "__abstractmethods__", ()))
+    return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
+
+
+def _contract(factory: type) -> str:
+    """The class that asks for what it lacks."""
+    asking = next(kind for kind in factory.__mro__[1:] if getattr(kind, "__abstractmethods__", ()))
+    return f"{asking.__module__}.{asking.__qualname__}"
 
 
 def _no_method(factory: Any) -> str:

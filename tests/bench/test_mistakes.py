@@ -5,13 +5,42 @@ import re
 import pytest
 
 from bench.cli import main
+from sweeps.sweep import sweeps
+from vera.registry import datasets, methods
 
+SWEEP = """
+from sweeps.sweep import sweep
+from sweeps.trial import Trial
+from vera.data import DataSet, TensorData
+from vera.registry import datasets
+from vera.spec import TrialSpec
+
+@sweep("mine", "one trial")
+def mine(profile, seeds):
+    spec = TrialSpec({"name": "own"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 1)
+    REST
+"""
+DATA = """
+@datasets.register("own")
+class Own(TensorData):
+    def __init__(self):
+        import numpy as np
+        super().__init__(np.load("gone.npy"), name="own")
+"""
 FILES = {
     "nolabel.csv": "a,b\n1,2\n",
     "empty.csv": "",
     "text.csv": "a,kind\n1,x\nzz,y\n",
     "syntax.py": "def broken(:",
     "class.py": "from vera.registry import methods\n\n\n@methods.register('no-method')\nclass NoMethod: ...\n",
+    "lacking.py": SWEEP.replace("REST", "yield Trial(spec, profile)").replace("own", "lacking")
+    + "@datasets.register('lacking')\nclass Lacking(DataSet):\n    name, data_dim = 'lacking', 2\n",
+    "idle.py": "from vera.methods import Method\nfrom vera.registry import methods\nfrom dataclasses import dataclass\n\n\n"
+    "@methods.register('idle')\n@dataclass(eq=False)\nclass Idle(Method):\n    def setup(self): ...\n",
+    "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
+    "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
+    "spec.py": SWEEP.replace("REST", "yield spec"),
+    "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
     "file": "not a directory",
 }
 MISTAKES = {
@@ -41,6 +70,13 @@ MISTAKES = {
     "plan table2 --plugin nowhere.py": "There is no plug-in file nowhere.py",
     "plan table2 --plugin syntax.py": "SyntaxError: invalid syntax (syntax.py, line 1)",
     "plan table2 --plugin class.py": "registers the method 'no-method', but NoMethod is no class derived from vera.methods.Method",
+    "plan mine --plugin lacking.py": "registers the data set 'lacking', but Lacking lacks fingerprint and stream and test_points",
+    "plan table2 --plugin idle.py": "registers the method 'idle', but Idle lacks step: see vera.methods.contract.Method",
+    "plan mine --plugin gone.py": "gone.py failed in line 17, making the data set 'own': FileNotFoundError: [Errno 2]",
+    "run mine --dry-run --plugin gone.py": "gone.py failed in line 17, making the data set 'own': FileNotFoundError: [Errno 2]",
+    "list --plugin name.py": "name.py failed in line 11, listing the trials of 'mine': NameError: name 'profil' is not defined",
+    "plan mine --plugin spec.py": "of the plug-in spec.py gives a TrialSpec, not a Trial; wrap it: Trial(spec, profile)",
+    "plan mine --plugin none.py": "of the plug-in none.py gives None, no trials; write: yield Trial(spec, profile)",
     "status --results-dir file": "--results-dir file is a file; it takes the directory",
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
     "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
@@ -56,6 +92,8 @@ MISTAKES = {
 @pytest.mark.parametrize("line", list(MISTAKES))
 def test_a_mistake_is_one_line(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    for registry in (datasets, methods, sweeps):
+        monkeypatch.setattr(registry, "_known", dict(registry._entries))
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     try:
