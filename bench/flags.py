@@ -3,8 +3,9 @@
 import argparse
 import math
 import re
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
     from sweeps.trial import Profile
@@ -21,7 +22,29 @@ Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class Parser(argparse.ArgumentParser):
-    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said."""
+    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said.
+
+    A flag is written in full: the beginning of one may mean another tomorrow.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"allow_abbrev": False} | options))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """What a verb does not know is refused by the verb, whose help is the one to read."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._no_such(unknown))
+        return found, unknown
+
+    def _no_such(self, unknown: list[str]) -> str:
+        flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
+        if not flags:
+            return f"'{unknown[0]}' is one word too many"
+        meant, known = f"--{flags[0].lstrip('-')}", [name for name in self._option_string_actions if name.startswith("--")]
+        close = [name for name in known if name.startswith(meant)] or get_close_matches(meant, known, n=3, cutoff=0.7)
+        offer = f". Did you mean {' or '.join(close)}?" if close else ""
+        return f"there is no {flags[0]}{offer}"
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
@@ -33,7 +56,7 @@ def _in_words(message: str) -> str:
 
     wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
     if wrong is None:
-        return f"{message}."
+        return message if message.endswith("?") else f"{message}."
     argument, given, choices = wrong.groups()
     return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
 
