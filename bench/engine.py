@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, get_args
 
 from bench.costs import plan_cost, trial_cost
 from bench.flags import LOCAL, PROFILES, Verbs, execution, selection, verb
-from bench.selecting import asked_trials, flop_of
+from bench.selecting import asked_trials, flop_of, needs_none, origin, stored_trial
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
+from vera.errors import UnknownName
 
 if TYPE_CHECKING:
     from sweeps.execute import Engine
     from sweeps.plan import Plan
+    from sweeps.row import Row
     from sweeps.store import Store
 
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
@@ -81,6 +83,8 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
 
 
 def plan_sweep(arguments: argparse.Namespace) -> int:
+    if needs_none(arguments):
+        return _nothing_to_run(arguments)
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
@@ -93,6 +97,8 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
 def run_sweep(arguments: argparse.Namespace) -> int:
     from bench.reuse import take
 
+    if needs_none(arguments):
+        return _nothing_to_run(arguments)
     plan = _plan(arguments)
     print(_summary(arguments, plan), flush=True)
     if arguments.dry_run:
@@ -111,6 +117,11 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         )
     print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{_way_on(arguments)}")
     return int(bool(bad))
+
+
+def _nothing_to_run(arguments: argparse.Namespace) -> int:
+    print(f"{arguments.sweep} needs no trials{_way_on(arguments)}")
+    return 0
 
 
 def _way_on(arguments: argparse.Namespace) -> str:
@@ -142,8 +153,9 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    store = _store(arguments)
-    row = store.row(arguments.id)
+    row, store = stored_trial(arguments.id, _store(arguments))
+    if from_where := origin(store):
+        print(f"{row.trial_id}{from_where}")
     for name, value in asdict(row).items():
         text = json.dumps(json.loads(value), indent=2, ensure_ascii=False) if name in JSON_COLUMNS else value
         print(f"{name:18} {text}")
@@ -160,9 +172,10 @@ def replay(arguments: argparse.Namespace) -> int:
     from sweeps.attempt import Conditions
     from sweeps.replay import compare_with_replay
 
-    row = _store(arguments).row(arguments.id)
+    row, store = stored_trial(arguments.id, _store(arguments))
+    _check_known(row)
     differences, seconds = compare_with_replay(row, Conditions(data_dir=arguments.data_dir, cpus=row.cpus, device=row.device))
-    title = f"replayed {row.label} seed {row.seed} in {seconds:.0f} s"
+    title = f"replayed {row.label} seed {row.seed}{origin(store)} in {seconds:.0f} s"
     if not differences:
         print(f"{title}: identical to the stored row")
         return 0
@@ -170,6 +183,16 @@ def replay(arguments: argparse.Namespace) -> int:
     for line in differences:
         print(f"  {line}")
     return 1
+
+
+def _check_known(row: "Row") -> None:
+    """What a plug-in brought is not known without it."""
+    from sweeps.trial import Trial
+
+    try:
+        _ = Trial.from_facts(json.loads(row.spec)).facts
+    except UnknownName as error:
+        raise UnknownName(f"{error} If a plug-in of yours has it: --plugin FILE") from error
 
 
 def engine_of(arguments: argparse.Namespace) -> "Engine":
@@ -238,7 +261,6 @@ def _name_problems(store: "Store") -> None:
 
 
 def _store(arguments: argparse.Namespace) -> "Store":
-    from sweeps.places import within
-    from sweeps.store import Store
+    from bench.results import open_store
 
-    return Store(within(arguments.results_dir, "trials"))
+    return open_store(arguments.results_dir, create=True)

@@ -3,11 +3,13 @@
 import argparse
 import math
 import re
+import shlex
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
+    from bench.results import Source
     from sweeps.trial import Profile
 
 LOCAL, PUBLISHED = "results/local", "results/published"
@@ -61,6 +63,14 @@ def _in_words(message: str) -> str:
     return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
 
 
+class Given(argparse.Action):
+    """A flag that is also noted as given: some things have a value of their own, which its default does not replace."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, values)
+        namespace.given = (*namespace.given, self.dest)
+
+
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     """A verb that looks into a store."""
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -79,6 +89,23 @@ def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"{text}: {PLACE} (default: {LOCAL})")
 
 
+def shown_place(arguments: argparse.Namespace) -> str:
+    """The flag that a command offered to the user must repeat."""
+    return "" if arguments.results_dir == LOCAL else f" {shlex.join(['--results-dir', str(arguments.results_dir)])}"
+
+
+def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
+    """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown another."""
+    if arguments.source is not None:
+        return (arguments.source,)
+    return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
+
+
+def ours_instead(arguments: argparse.Namespace) -> str:
+    """How to see the trials that ship, where a place was named that has none."""
+    return "; those that ship: --from published" if arguments.source is None and arguments.results_dir != LOCAL else ""
+
+
 def output_folder(place: str) -> Path:
     """Where tables, figures and the report of these results are written: beside the store or, for one in a bucket, in a directory
     of the bucket's name and prefix, since people open them."""
@@ -94,10 +121,12 @@ def selection(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "sweep",
         metavar="SWEEP",
-        help="a table or figure such as table2, another sweep (see: vera list), or trial:ID, a stored trial with other seeds",
+        help="a table or figure such as table2, another sweep (see: vera list), trial:ID, a stored trial with other seeds, or "
+        "spec:FILE, the trial of a file that vera search wrote",
     )
     parser = verb.add_argument_group("which trials")
-    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
+    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP)
+    verb.set_defaults(given=())
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
     )

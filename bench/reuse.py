@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from bench.flags import PUBLISHED
+from bench.results import open_store
 from sweeps.errors import StoreError
 from sweeps.plan import Plan
 from sweeps.store import Store
@@ -19,7 +20,7 @@ def shipped(retry: Collection[str] = ()) -> set[str]:
     """The ids of the trials that ship, less those whose outcome is to be run again."""
     if not FOLDER.is_dir():
         raise StoreError(f"--reuse-published takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
-    return {trial_id for trial_id, outcome in Store(FOLDER, create=False).outcomes().items() if outcome not in retry}
+    return {trial_id for trial_id, outcome in open_store(PUBLISHED).outcomes().items() if outcome not in retry}
 
 
 def take(plan: Plan, store: Store) -> None:

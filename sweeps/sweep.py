@@ -74,6 +74,8 @@ def find_sweep(name: str) -> Sweep:
 
 
 def _of_file(path: Path) -> Sweep:
+    if not path.is_file():
+        raise SettingError(f"There is no file {path}. vera search writes such files to results/local/searches.")
     try:
         content = json.loads(path.read_text())
         trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))

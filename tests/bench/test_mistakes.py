@@ -1,13 +1,20 @@
 """What a user gets wrong at the prompt is answered in one line: the thing, the reason, the way on; never a traceback."""
 
+import json
 import re
+from dataclasses import replace
 
 import pytest
+from bench_helpers import row_of, stored
 
+import bench.paper  # noqa: F401 (registers the paper's tables and figures)
 from bench.cli import main
-from sweeps.sweep import sweeps
+from sweeps.sweep import find_sweep, sweeps
 from vera.registry import datasets, methods
 
+SPEC = {
+    "dataset": {"name": "moons"}, "networks": {"energy": {"name": "mixture"}}, "method": {"name": "ml"}, "steps": 1,
+}  # fmt: skip
 SWEEP = """
 from sweeps.sweep import sweep
 from sweeps.trial import Trial
@@ -41,6 +48,7 @@ FILES = {
     "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
     "spec.py": SWEEP.replace("REST", "yield spec"),
     "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
+    "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),
     "file": "not a directory",
 }
 MISTAKES = {
@@ -83,6 +91,13 @@ MISTAKES = {
     "list --plugin name.py": "name.py failed in line 11, listing the trials of 'mine': NameError: name 'profil' is not defined",
     "plan mine --plugin spec.py": "of the plug-in spec.py gives a TrialSpec, not a Trial; wrap it: Trial(spec, profile)",
     "plan mine --plugin none.py": "of the plug-in none.py gives None, no trials; write: yield Trial(spec, profile)",
+    "plan spec:nofile.json": "There is no file nofile.json. vera search writes such files to results/local/searches.",
+    "plan spec:trial.json --profile paper": "spec:trial.json has the profile smoke of its own: leave --profile out.",
+    "plan spec:trial.json --profile laptop": "spec:trial.json has the profile smoke of its own: leave --profile out.",
+    "report --results-dir no": "To begin: vera run toy-demo --results-dir no; those that ship: --from published",
+    "render table2 --results-dir no": "in no. To make them: vera run table2 --results-dir no; those that ship: --from published",
+    "render all --results-dir no": "in no. To see what to run: vera list; those that ship: --from published",
+    "plan table9 --dataset wine": "table9 has data of its own",
     "status --results-dir file": "--results-dir file is a file; it takes the directory",
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
     "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
@@ -122,4 +137,65 @@ def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkey
         assert main(verb) == 2
         problem, error = capsys.readouterr().err.splitlines()
         assert "rows/part.parquet is not readable" in problem
+        assert problem.endswith("its trials are run again by the same vera run.")
         assert "vera run" in error
+
+
+@pytest.fixture
+def ships(tmp_path, monkeypatch):
+    """A working directory in which nothing but trials of table2 ships, and the id of one."""
+    rows = [row_of(trial, 0, -1.0, metric="test_log_likelihood") for trial in find_sweep("table2").trials("laptop", [0])[:2]]
+    stored(tmp_path / "results" / "published", rows)
+    monkeypatch.chdir(tmp_path)
+    return rows[0].trial_id
+
+
+@pytest.mark.parametrize("verb", [["render", "table2"], ["report"], ["plan", "table2", "--reuse-published"]])
+def test_a_damaged_part_of_what_ships_stays_where_it_is(verb, ships, tmp_path, capsys):
+    part = tmp_path / "results" / "published" / "trials" / "rows" / "part.parquet"
+    part.write_text("not Parquet")
+    assert main(verb) == 0
+    assert part.is_file()
+    assert not (tmp_path / "results" / "published" / "trials" / "set-aside").exists()
+    problem = capsys.readouterr().err
+    if verb[0] != "plan":
+        assert problem.endswith("left where it is. To restore it: git checkout results/published\n")
+
+
+def test_who_names_a_place_is_not_shown_what_ships(ships, tmp_path, capsys):
+    for verb in (["render", "table2"], ["report"]):
+        assert main([*verb, "--results-dir", "elsewhere"]) == 2
+        assert "; those that ship: --from published" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+    assert main(["report"]) == 0
+
+
+def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
+    assert main(["show", ships[:8]]) == 0
+    assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
+    assert main(["show", "zzzz"]) == 2
+
+
+def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    trial = find_sweep("toy-demo").trials("smoke")[0]
+    own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
+    stored(tmp_path / "results" / "published", [row_of(own)])
+    assert main(["replay", row_of(own).trial_id]) == 2
+    err = capsys.readouterr().err
+    assert "There is no method 'of-a-plug-in'." in err
+    assert err.endswith("If a plug-in of yours has it: --plugin FILE\n")
+
+
+@pytest.mark.parametrize("profile", ["laptop", "paper"])
+def test_a_table_that_needs_no_trials_runs_none_and_is_rendered(profile, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VERA_DATA", str(tmp_path / "nothing"))
+    flags = [] if profile == "laptop" else ["--profile", profile]
+    for verb in ("plan", "run"):
+        assert main([verb, "table9", *flags]) == 0
+        assert capsys.readouterr().out == f"table9 needs no trials; to see it: {' '.join(['vera render table9', *flags])}\n"
+    assert main(["render", "table9", *flags]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"table9 · {profile} profile · needs no trials\n")
+    assert "results/local/tables/table9" in out
