@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,26 @@ def test_data_of_ones_own_are_a_sweep(tmp_path):
     assert out.count("test_log_likelihood") == 2
     code, out, _ = vera("status", *where)
     assert re.search(r"spirals +smoke +ok +2", out)
+
+
+def test_labelled_points_of_ones_own_take_the_place_of_table_6s_data(tmp_path):
+    flags = ("--plugin", EXAMPLES / "two_classes.py", "--dataset", "two-classes", "--profile", "smoke", "--results-dir", tmp_path)
+    for only in ("method=supervised", "label=VERA"):
+        code, out, err = vera("run", "table6", *flags, "--only", only)
+        assert (code, err) == (0, "")
+    code, out, err = vera("render", "table6", *flags)
+    assert (code, err) == (0, "")
+    assert "on two-classes" in out
+
+
+def test_the_script_that_tries_a_method_runs_as_it_stands(monkeypatch):
+    text = (ROOT / "docs" / "add-a-method.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^  ```python\n(.*?)^  ```", text, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(methods, "_known", dict(methods._entries))
+    made = {}
+    exec(textwrap.dedent(script).replace("1_000", "10"), made)
+    assert made["result"].outcome == "ok"
 
 
 def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
