@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import shlex
 import sys
 from collections import Counter
@@ -9,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
 from bench.costs import plan_cost, trial_cost
-from bench.flags import LOCAL, PROFILES, Verbs, execution, selection, verb
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILES, Verbs, execution, selection, shown_place, verb
 from bench.selecting import asked_trials, flop_of, needs_none, origin, stored_trial
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from sweeps.row import Row
     from sweeps.store import Store
 
+PROFILE, DATASET, PLACE, PLUGIN = "--profile", "--dataset", "--results-dir", "--plugin"
+USUAL = {PROFILE: DEFAULT_PROFILE, PLACE: LOCAL}
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
 
@@ -73,13 +76,21 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     from sweeps.sweep import find_sweep, sweeps
 
     held = _store(arguments).outcomes()
-    for name in sweeps.names():
+    names = sorted(sweeps.names(), key=_by_number)
+    for name in names:
         sweep = find_sweep(name)
-        for profile in PROFILES:
-            trials = sweep.trials(profile)
-            done = sum(trial.id in held for trial in trials)
-            print(f"{name:16} {profile:8} {done:>4} of {len(trials):<4} {sweep.about if profile == 'smoke' else ''}".rstrip())
+        trials = {profile: sweep.trials(profile) for profile in PROFILES}
+        counts = {profile: f"{sum(trial.id in held for trial in of)}/{len(of)}" for profile, of in trials.items()}
+        told = (
+            "  ".join(f"{profile} {count:<7}" for profile, count in counts.items()) if any(trials.values()) else "needs no trials"
+        )
+        print(f"{name:{max(map(len, names))}}  {told:43}  {sweep.about}")
     return 0
+
+
+def _by_number(name: str) -> list[str | int]:
+    """figure2 comes before figure10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def plan_sweep(arguments: argparse.Namespace) -> int:
@@ -115,7 +126,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
             f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: vera show {trial.id[:8]}",
             file=sys.stderr,
         )
-    print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{_way_on(arguments)}")
+    way_on = f"{_once_more(arguments) if bad else ''}{_way_on(arguments)}"
+    print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{way_on}")
     return int(bool(bad))
 
 
@@ -125,17 +137,28 @@ def _nothing_to_run(arguments: argparse.Namespace) -> int:
 
 
 def _way_on(arguments: argparse.Namespace) -> str:
-    """How to look at it, where it is a table or a figure."""
+    """How to look at it: as a table or a figure where it is one, else on the page of all trials."""
     from bench.artifact import artifacts
 
-    asked = {
-        "--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None),
-        "--results-dir": (arguments.results_dir, LOCAL),
-    }  # fmt: skip
-    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
-    command = shlex.join(["vera", "render", arguments.sweep, *options, *plugins])
-    return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
+    if arguments.sweep in artifacts.known:
+        return f"; to see it: {shlex.join(['vera', 'render', arguments.sweep, *_kept(arguments, PROFILE, DATASET, PLACE, PLUGIN)])}"
+    return f"; to see it: {shlex.join(['vera', 'report', *_kept(arguments, PLACE, PLUGIN)])}"
+
+
+def _once_more(arguments: argparse.Namespace) -> str:
+    flags = _kept(arguments, PROFILE, "--only", "--seeds", DATASET, PLACE, PLUGIN)
+    return f"; to run again what failed: {shlex.join(['vera', 'retry', arguments.sweep, *flags])}"
+
+
+def _kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
+    """Those of the flags that were not left at their default, as another command must repeat them."""
+    words = []
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        own = flag == PROFILE and ":" in arguments.sweep  # a single trial brings its profile along
+        if value not in (None, USUAL.get(flag)) and not own:
+            words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
+    return words
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -147,7 +170,7 @@ def status(arguments: argparse.Namespace) -> int:
     for (name, profile, outcome), count in sorted(counts.items()):
         print(f"{name:16} {profile:8} {outcome:14} {count}")
     if not counts:
-        print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo")
+        print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo{shown_place(arguments)}")
     _name_problems(store)
     return 0
 

@@ -142,15 +142,23 @@ def _asked(names: list[str]) -> "list[Artifact]":
     """The artifacts of these names and their companions; all of them if one of the names is 'all'."""
     import bench.paper  # noqa: F401 (registers the paper's tables and figures)
     from bench.artifact import artifacts
-    from vera.settings import nearest
 
     known = artifacts.known
     for name in names:
         if name != EVERY and name not in known:
-            raise UnknownName(f"There is no table or figure '{name}'.{nearest(name, known)}")
+            raise UnknownName(_no_artifact(name, list(known)))
     if EVERY in names:
         return list(known.values())
     return [known[wanted] for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))]
+
+
+def _no_artifact(name: str, known: list[str]) -> str:
+    from sweeps.sweep import sweeps
+    from vera.settings import nearest
+
+    if name in sweeps:
+        return f"{name} is a sweep without a table; its trials are on the page of: vera report"
+    return f"There is no table or figure '{name}'.{nearest(name, known)}"
 
 
 def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":

@@ -102,6 +102,7 @@ MISTAKES = {
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
     "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
     "render tabel2": "There is no table or figure 'tabel2'. Did you mean table2",
+    "render toy-demo": "toy-demo is a sweep without a table; its trials are on the page of: vera report",
     "render table2 --from elsewhere": "--from cannot be 'elsewhere'. There is: local, published",
     "render table2": "To make them: vera run table2",
     "render all": "To see what to run: vera list",
@@ -199,3 +200,18 @@ def test_a_table_that_needs_no_trials_runs_none_and_is_rendered(profile, tmp_pat
     out = capsys.readouterr().out
     assert out.startswith(f"table9 · {profile} profile · needs no trials\n")
     assert "results/local/tables/table9" in out
+
+
+def test_a_hint_keeps_the_place_that_was_named(tmp_path, capsys):
+    assert main(["status", "--results-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith(f"To begin: vera run toy-demo --results-dir {tmp_path}\n")
+
+
+def test_the_list_has_a_line_for_each_sweep_in_the_order_of_numbers(tmp_path, capsys):
+    assert main(["list", "--results-dir", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert len(names) == len(set(names)) == len(sweeps.names())
+    assert names.index("figure2") < names.index("figure10") < names.index("table2") < names.index("table10")
+    assert re.search(r"^toy-demo +smoke 0/9 +laptop 0/9 +paper 0/9 +a 100-component", "\n".join(lines), re.MULTILINE)
+    assert re.search(r"^table9 +needs no trials +Table 9: settings", "\n".join(lines), re.MULTILINE)
