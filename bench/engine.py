@@ -6,10 +6,10 @@ import re
 import shlex
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, get_args
 
-from bench.costs import plan_cost, trial_cost
+from bench.costs import counted, own_cores, plan_cost, published_seconds, trial_cost
 from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILES, Verbs, execution, selection, shown_place, verb
 from bench.selecting import asked_trials, flop_of, needs_none, origin, stored_trial
 from sweeps.errors import EngineError
@@ -101,7 +101,7 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
     for trial in plan.missing:
         cost = trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
-        print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
+        print(f"  {trial.id[:8]}  {about} {counted(trial.spec.steps, 'step')}   {cost}")
     return 0
 
 
@@ -267,14 +267,16 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     trials = asked_trials(arguments, store)
     plan = make_plan(trials, store.outcomes(), store.rows(), retry, shipped(retry) if arguments.reuse_published else ())
     _name_problems(store)
-    return plan
+    elsewhere = published_seconds([trial for trial in plan.missing if trial.id not in plan.seconds])
+    return replace(plan, seconds=plan.seconds | elsewhere, borrowed=bool(elsewhere))
 
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
-    about = plan_cost(flop_of(arguments.sweep), plan) if plan.missing else ""
+    cores = None if getattr(arguments, "address", None) else own_cores()
+    about = plan_cost(flop_of(arguments.sweep), plan, cores) if plan.missing else ""
     total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
     done = f"{len(plan.cached)} already done{f' · {len(plan.elsewhere)} published' if plan.elsewhere else ''}"
-    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {done}{about}"
+    return f"{arguments.sweep} · {arguments.profile} profile · {counted(total, 'trial')} · {done}{about}"
 
 
 def _name_problems(store: "Store") -> None:
