@@ -141,6 +141,24 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
         assert sorted(quoted) == sorted(shown)
 
 
+def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(tmp_path, monkeypatch):
+    from bench.table10 import BEST_PCD, trained
+
+    quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
+    assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {BEST_PCD}
+    monkeypatch.chdir(ROOT)
+    assert "| moons | VERA λ=1 | " in pages.numbers("vera")
+    laptop = (pages.TABLES / "table10.csv").read_text(encoding="utf-8")
+    (tmp_path / "table10-paper.csv").write_text(laptop, encoding="utf-8")
+    monkeypatch.setattr(pages, "TABLES", tmp_path)
+    assert "Table 10, paper" in pages.numbers("vera")
+
+
+def test_the_commands_of_a_page_are_those_of_the_tables_that_have_the_method():
+    text = (ROOT / "docs" / "methods" / "supervised.md").read_text(encoding="utf-8").partition("## Command")[2]
+    assert re.findall(r"^vera run (\S+) --only method=supervised$", text, re.MULTILINE) == ["table3", "table6"]
+
+
 @pytest.mark.parametrize("path", METHODS, ids=lambda path: path.stem)
 def test_a_page_has_all_its_parts(path):
     text = path.read_text(encoding="utf-8")
