@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from vera.errors import PluginError, UnknownName, VeraError
-from vera.settings import check_names, nearest, settings_of
+from vera.settings import check_names, closest, nearest, settings_of
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -25,12 +25,13 @@ _plugins: dict[str, Path] = {}
 
 
 class Registry(Generic[T]):
-    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are."""
+    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are, `listing`
+    the command that shows them."""
 
-    def __init__(self, kind: str, home: str | None = None) -> None:
+    def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
         self.group = f"vera.{kind.replace(' ', '')}s"
-        self._home = home
+        self._home, self._listing = home, listing
         self._known: dict[str, T] = {}
 
     @property
@@ -57,8 +58,14 @@ class Registry(Generic[T]):
         if name not in self._entries:
             self._load_entry_point(name)
         if name not in self._entries:
-            raise UnknownName(f"There is no {self.kind} '{name}'.{nearest(name, self.names())}")
+            raise UnknownName(f"There is no {self.kind} '{name}'.{self._offer(name)}")
         return self._entries[name]
+
+    def _offer(self, name: str) -> str:
+        """What else there is; where a verb lists it, that verb in place of all names."""
+        if not self._listing:
+            return nearest(name, self.names())
+        return f"{closest(name, self.names())} To see them: {self._listing}"
 
     def create(self, name: str, **settings: Any) -> Any:
         factory = self.get(name)
@@ -101,7 +108,7 @@ def _same_definition(one: Any, other: Any) -> bool:
 methods: Registry[Any] = Registry("method", home="vera.methods")
 joint_methods: Registry[Any] = Registry("joint method", home="vera.joint")
 models: Registry[Any] = Registry("model", home="vera.models")
-datasets: Registry[Any] = Registry("data set", home="vera.data")
+datasets: Registry[Any] = Registry("data set", home="vera.data", listing="vera data list")
 unseen_sets: Registry[Any] = Registry("unseen set", home="vera.data.unseen")
 estimators: Registry[Any] = Registry("estimator", home="vera.studies")
 tasks: Registry[Any] = Registry("task", home="vera.tasks")

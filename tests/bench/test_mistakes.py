@@ -107,7 +107,11 @@ MISTAKES = {
     "render table2": "To make them: vera run table2",
     "render all": "To see what to run: vera list",
     "report": "To begin: vera run toy-demo",
-    "data fetch nosuch": "There are no files to fetch for 'nosuch'",
+    "run table6 --dataset x/nolabel.csv,label=kind": "no data set 'x/nolabel.csv'. Did you mean csv:x/nolabel.csv,label=kind?",
+    "run table6 --dataset my.parquet": "Did you mean parquet:my.parquet,label=COLUMN?",
+    "run table6 --dataset wein": "There is no data set 'wein'. Did you mean wine? To see them: vera data list",
+    "data fetch nosuch": "There are no files to fetch for 'nosuch'. To see them: vera data list",
+    "data check foo": "There are no files to check for 'foo'. To see them: vera data list",
 }
 
 
