@@ -4,7 +4,6 @@ import argparse
 import math
 import re
 import shlex
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -40,13 +39,14 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _no_such(self, unknown: list[str]) -> str:
+        from vera.settings import closest
+
         flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
         if not flags:
             return f"'{unknown[0]}' is one word too many"
         meant, known = f"--{flags[0].lstrip('-')}", [name for name in self._option_string_actions if name.startswith("--")]
-        close = [name for name in known if name.startswith(meant)] or get_close_matches(meant, known, n=3, cutoff=0.7)
-        offer = f". Did you mean {' or '.join(close)}?" if close else ""
-        return f"there is no {flags[0]}{offer}"
+        offer = closest(meant, known)
+        return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")

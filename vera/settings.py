@@ -87,8 +87,10 @@ def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the names closest to a mistyped one, if any is close. Of a short one a letter counts for more."""
-    close = get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
+    """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a short one a letter
+    counts for more."""
+    begun = [each for each in known if len(name) > 2 and each.startswith(name)]
+    close = begun[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
