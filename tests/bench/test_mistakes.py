@@ -162,9 +162,7 @@ def test_a_damaged_part_of_what_ships_stays_where_it_is(verb, ships, tmp_path, c
     assert main(verb) == 0
     assert part.is_file()
     assert not (tmp_path / "results" / "published" / "trials" / "set-aside").exists()
-    problem = capsys.readouterr().err
-    if verb[0] != "plan":
-        assert problem.endswith("left where it is. To restore it: git checkout results/published\n")
+    assert capsys.readouterr().err.endswith("left where it is. To restore it: git checkout results/published\n")
 
 
 def test_who_names_a_place_is_not_shown_what_ships(ships, tmp_path, capsys):
