@@ -122,10 +122,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
-        print(
-            f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: vera show {trial.id[:8]}",
-            file=sys.stderr,
-        )
+        see = shlex.join(["vera", "show", trial.id[:8], *_kept(arguments, PLACE)])
+        print(f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: {see}", file=sys.stderr)
     way_on = f"{_once_more(arguments) if bad else ''}{_way_on(arguments)}"
     print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{way_on}")
     return int(bool(bad))

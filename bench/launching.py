@@ -35,6 +35,9 @@ def add_slurm(systems: Verbs) -> None:
     _time(parser)
     parser.add_argument("--partition", metavar="NAME", help="where Slurm is to look for nodes")
     parser.add_argument("--share-nodes", action="store_true", help="do with parts of nodes (default: whole nodes)")
+    parser.add_argument(
+        "--sbatch", metavar="LINE", action="append", default=[], help="more for Slurm, e.g. --sbatch=--account=lab; repeatable"
+    )
     _setup(parser)
     parser.add_argument(
         "--token-dir", metavar="DIR", default="$HOME/.ray", help="where all nodes see Ray's token (default: ~/.ray)"
@@ -52,16 +55,21 @@ def add_ray_up(systems: Verbs) -> None:
     parser.add_argument("--image", metavar="IMAGE", help="run in this container image (AWS: Ray's own)")
     parser.add_argument("--region", default="us-west-2", help="of AWS (default: us-west-2)")
     parser.add_argument("--instance", metavar="TYPE", default="g5.4xlarge", help="of AWS (default: g5.4xlarge)")
+    parser.add_argument("--instance-profile", metavar="NAME", help="of AWS, for all instances: lets them use a bucket")
 
 
 def add_kuberay(systems: Verbs) -> None:
     parser = _system(systems, "kuberay", render_kuberay, "a RayJob manifest, for kubectl apply")
     _size(parser)
     _time(parser)
-    parser.add_argument("--image", metavar="IMAGE", help="a container image in which vera is installed")
+    parser.add_argument("--image", metavar="IMAGE", help="a container image that has vera, ray[default] and wget")
     parser.add_argument("--memory-per-node", metavar="AMOUNT", default="16Gi", help="of a pod (default: 16Gi)")
     parser.add_argument("--results-claim", metavar="NAME", help="the ReadWriteMany volume claim to mount as results directory")
     parser.add_argument("--data-claim", metavar="NAME", help="the volume claim to mount as data directory")
+    parser.add_argument(
+        "--secret", metavar="NAME", help="whose entries are environment variables of all pods, e.g. AWS_ACCESS_KEY_ID"
+    )
+    parser.add_argument("--service-account", metavar="NAME", help="of all pods, e.g. one that may use a bucket")
     parser.add_argument("--namespace", metavar="NAME", help="of Kubernetes (default: the current one)")
 
 
@@ -76,7 +84,7 @@ def render_slurm(arguments: argparse.Namespace, command: tuple[str, ...]) -> str
     return slurm.render(
         slurm.SlurmJob(
             command, _nodes(arguments), arguments.time, arguments.partition, arguments.share_nodes, tuple(arguments.setup),
-            arguments.token_dir,
+            arguments.token_dir, tuple(arguments.sbatch),
         )
     )  # fmt: skip
 
@@ -88,7 +96,7 @@ def render_ray_up(arguments: argparse.Namespace, command: tuple[str, ...]) -> st
     return ray_up.render(
         ray_up.RayUp(
             command, nodes, hosts, arguments.ssh_user, arguments.ssh_key, tuple(arguments.setup), arguments.working_dir, image,
-            arguments.region, arguments.instance, arguments.output or "cluster.yaml",
+            arguments.region, arguments.instance, arguments.output or "cluster.yaml", arguments.instance_profile,
         )
     )  # fmt: skip
 
@@ -97,7 +105,8 @@ def render_kuberay(arguments: argparse.Namespace, command: tuple[str, ...]) -> s
     return kuberay.render(
         kuberay.RayJob(
             command, _nodes(arguments), arguments.time, arguments.image, arguments.memory_per_node, arguments.results_claim,
-            arguments.data_claim, arguments.namespace, arguments.output or "rayjob.yaml",
+            arguments.data_claim, arguments.namespace, arguments.output or "rayjob.yaml", arguments.secret,
+            arguments.service_account,
         )
     )  # fmt: skip
 

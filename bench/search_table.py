@@ -1,18 +1,19 @@
 """Searches: what each found, what it cost, and whether the grid would have been the better way. Not in the paper.
 
-Which search is at least as good as the grid is decided by an interval of the difference between the two best configurations. They
-are judged by fresh seeds where both were run with some (`vera run trial:ID --seeds 5`), because what was chosen by a value is
-flattered by it; else by the seeds that chose them, and the evidence says so. A diverged seed counts as the worst in either.
+Which search is at least as good as the grid, within what its objective says is too small to matter, is decided by an interval of
+the difference between the two best configurations. They are judged by fresh seeds where both were run with some
+(`vera run trial:ID --seeds 5`), because what was chosen by a value is flattered by it; else by the seeds that chose them, and the
+evidence says so. A diverged seed counts as the worst in either.
 
-Trap: a search that finds another's trials in its store learns from them for nothing. Two searches can be compared only if neither
-knew the other: each in a store of its own, put together afterwards.
+Trap: a search that finds the grid's trials in its store learns from them for nothing, and rows do not say what a search knew. So it
+is compared only where all that was run of the grid ended after the search's last trial had begun: the search first, then the grid.
 """
 
 from collections.abc import Iterator, Sequence
 
 from bench.artifact import Artifact, Column, Sheet, Value, artifacts
 from bench.cell import Cell
-from bench.claims import Claim, Finding, all_of, compare
+from bench.claims import Claim, Finding, all_of, at_most
 from bench.render.caption import caption_tail
 from bench.rendering import MARKS
 from bench.results import Results
@@ -48,7 +49,7 @@ def fresh(run: Searched, entry: Configuration, results: Results) -> Cell:
 
 
 def at_least_as_good(run: Searched, grid: Grid, results: Results, comparisons: int = 1) -> Finding:
-    """Whether its best is above the grid's, for fewer training steps than the grid took."""
+    """Whether its best is not below the grid's, for fewer training steps than the grid took."""
     if grid.run is None:
         return Finding("undetermined", f"the grid of {grid.points} was not run to its end here; it would take {grid.steps:,} steps")
     own, other = run.best, grid.run.best
@@ -56,13 +57,23 @@ def at_least_as_good(run: Searched, grid: Grid, results: Results, comparisons: i
         return Finding("undetermined", f"no configuration of {run.name if own is None else GRID} ran to its end")
     if grid.share(run) >= 1:
         return Finding("refuted", f"it took {run.steps:,} steps, the grid {grid.steps:,}")
-    cells = fresh(run, own, results), fresh(grid.run, other, results)
-    if min(cell.n for cell in cells) > 1:
-        finding = compare(run.name, cells[0], GRID, cells[1], comparisons)
-        return Finding(finding.judgement, f"{finding.evidence}, with fresh seeds")
-    cells = scores(run, list(own.rows.values())), scores(grid.run, list(other.rows.values()))
-    finding = compare(run.name, cells[0], GRID, cells[1], comparisons)
-    return Finding(finding.judgement, f"{finding.evidence}, with the seeds that chose them")
+    if known := may_have_known(run, grid.run):
+        return Finding(
+            "undetermined", f"{known} of the grid's trials ended before {run.name} was through, which may have learned from them: "
+            "to compare the two, run the grid after it"
+        )  # fmt: skip
+    cells, seeds = (fresh(grid.run, other, results), fresh(run, own, results)), "fresh seeds"
+    if min(cell.n for cell in cells) < 2:
+        cells = scores(grid.run, list(other.rows.values())), scores(run, list(own.rows.values()))
+        seeds = "the seeds that chose them"
+    finding = at_most(f"{GRID} − {run.name}", *cells, run.objective.tolerance, comparisons)
+    return Finding(finding.judgement, f"{finding.evidence} (n={cells[0].n} and {cells[1].n}, {seeds})")
+
+
+def may_have_known(run: Searched, grid: Searched) -> int:
+    """How many of the grid's trials had ended when the last of the search's own began."""
+    last = max(row.started_at for row in run.rows)
+    return sum(row.finished_at < last for row in grid.rows)
 
 
 def verdict(run: Searched, grid: Grid, results: Results) -> str:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Any
 
 from bench.results import Results
@@ -70,13 +69,10 @@ class Searched:
 
     @property
     def is_whole_grid(self) -> bool:
-        """Whether it scored every combination: of the declared values or, with values of its own, of those."""
-        own = {entry.key for entry in self.configurations if entry.result() is not None}
-        declared = set(map(canonical_json, self.search.space.grid()))
-        if own <= declared:
-            return own == declared
-        points = [entry.point for entry in self.configurations]
-        return len(own) == prod(len({canonical_json(point[name]) for point in points}) for name in self.search.space.names)
+        """Whether it ran every combination of the declared values to its end."""
+        results = {entry.key: entry.result() for entry in self.configurations}
+        ended = {key for key, result in results.items() if result is not None and result.stopped_at is None}
+        return ended == set(map(canonical_json, self.search.space.grid()))
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,8 @@ class Grid:
     def of(cls, runs: Sequence[Searched], profile: Profile) -> "Grid":
         run = next((run for run in runs if run.name == GRID and run.is_whole_grid), None)
         if run is not None:
-            return cls(len(run.configurations), run.steps, run)
+            steps = sum(row.outcome_step for entry in run.configurations for row in entry.rows.values())
+            return cls(len(run.configurations), steps, run)
         search = max((run.search for run in runs), key=lambda search: len(search.seeds))
         return cls(len(list(search.space.grid())), search.grid_steps(profile), None)
 

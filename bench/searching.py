@@ -17,12 +17,15 @@ from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, c
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sweeps.row import Row
     from sweeps.search.declaration import Configuration, Search
     from sweeps.search.run import Budget
     from sweeps.search.space import Space
     from sweeps.trial import Profile
 
-SAMPLERS, SCHEDULERS = ("grid", "random", "tpe", "nsga2"), ("none", "asha", "median")
+SAMPLERS, SCHEDULERS = ("grid", "random", "tpe"), ("none", "asha", "median")
 USUAL = 40
 """Configurations of a search that is no grid, unless it is said."""
 
@@ -33,8 +36,14 @@ def add_search(verbs: Verbs) -> None:
     parser.add_argument("--method", metavar="NAME", default="vera", help="whose settings (default: vera)")
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
     parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)")
-    parser.add_argument("--scheduler", choices=SCHEDULERS, default="asha", help="which trials are stopped early (default: asha)")
-    parser.add_argument("--name", metavar="NAME", help="what this search is called, in rows and reports (default: its sampler)")
+    parser.add_argument(
+        "--scheduler", choices=SCHEDULERS, help="which trials are stopped early (default: asha; none for a grid and with --against)"
+    )
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        help="what this search is called, in rows and reports (default: its sampler, and what it is against)",
+    )
     parser.add_argument(
         "--grid", metavar="AXIS=V1,V2,...", action="append", default=[],
         help="values of an axis in the grid, in place of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
@@ -63,14 +72,15 @@ def search(arguments: argparse.Namespace) -> int:
 
     declared = asked(arguments)
     configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
-    budget = Budget(arguments.sampler, arguments.scheduler, configurations, seed=arguments.sampler_seed)
+    usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
+    budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
     store = Store(within(arguments.results_dir, "trials"))
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
     if not arguments.dry_run:
         carry_out(arguments, declared, budget)
     found = declared.found(store.rows(), arguments.profile)
-    failed = failures(found)
+    failed = failures(found, arguments)
     for text in failed:
         print(text, file=sys.stderr)
     for text in closing(declared, found, arguments):
@@ -100,7 +110,8 @@ def asked(arguments: argparse.Namespace) -> "Search":
 
 def run_name(arguments: argparse.Namespace) -> str:
     """Part of the sweep's name, and so of a folder's."""
-    name = str(arguments.name or arguments.sampler)
+    usual = "-".join(filter(None, (arguments.sampler, arguments.against)))
+    name = str(arguments.name or usual)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", name):
         raise SettingError(
             f"--name takes up to 40 letters, digits, '.', '_' and '-', and begins with a letter or digit; got '{name}'."
@@ -142,14 +153,14 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
         progress.close()
 
 
-def failures(found: "Sequence[Configuration]") -> list[str]:
+def failures(found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
     """A line for each way in which trials failed, with one to look at. The next call of the search runs them again."""
     from sweeps.row import FAILURES
 
     rows = [row for entry in found for row in entry.rows.values()]
     counts = {outcome: [row for row in rows if row.outcome == outcome] for outcome in FAILURES}
     return [
-        f"vera: {len(failed)} of {len(rows)} trials ended as {outcome}; see: vera show {failed[-1].trial_id[:8]}"
+        f"vera: {len(failed)} of {len(rows)} trials ended as {outcome}; see: {show_command(failed[-1], arguments)}"
         for outcome, failed in counts.items()
         if failed
     ]
@@ -165,7 +176,8 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
         lines.append(f"{len(found) - len(own)} configurations of other sweeps are in the store, and were known to it")
     for entry in best(found):
         whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
-        lines += [f"best: {told(entry)}{whose}", f"  to run it: {spec_file(entry, arguments)}"]
+        lines += [f"best: {told(entry)}{whose}"]
+        lines += [] if arguments.dry_run else [f"  to run it: {run_command(entry, arguments)}"]
     return [*lines, f"to see it: {render_command(arguments)}"] if found else lines
 
 
@@ -188,17 +200,32 @@ def grid_cost(declared: "Search", profile: "Profile") -> str:
 
 
 def render_command(arguments: argparse.Namespace) -> str:
-    asked = {"--profile": (arguments.profile, "laptop"), "--results-dir": (arguments.results_dir, LOCAL)}
-    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    return shlex.join(["vera", "render", "searches", *options])
+    profile = ["--profile", arguments.profile] if arguments.profile != DEFAULT_PROFILE else []
+    return shlex.join(["vera", "render", "searches", *profile, *same_place(arguments)])
 
 
-def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> str:
-    """Write its specification where it can be run from; the command that does."""
+def show_command(row: "Row", arguments: argparse.Namespace) -> str:
+    return shlex.join(["vera", "show", row.trial_id[:8], *same_place(arguments)])
+
+
+def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
+    """Write its specification where it can be run from; the command that does, with the data and plug-ins of the search."""
+    data = ["--data-dir", arguments.data_dir] if arguments.data_dir else []
+    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
+    return shlex.join(
+        ["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *same_place(arguments), *data, *plugins]
+    )
+
+
+def same_place(arguments: argparse.Namespace) -> list[str]:
+    return ["--results-dir", arguments.results_dir] if arguments.results_dir != LOCAL else []
+
+
+def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> "Path":
     folder = output_folder(arguments.results_dir) / "searches"
     folder.mkdir(parents=True, exist_ok=True)
     trial = entry.trials[0]
     file = folder / f"{entry.search.name}-{arguments.profile}-{trial.id[:8]}.json"
     content = {"label": trial.label, "profile": arguments.profile, "spec": trial.spec.to_dict()}
     file.write_text(json.dumps(content, indent=2) + "\n")
-    return f"vera run spec:{file} --seeds 3"
+    return file

@@ -5,7 +5,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,23 @@ QUIET = {
     "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
     "RAY_worker_register_timeout_seconds": "600",  # given up as too slow after 60, a first worker is waited for without end
 }
+KINDS = ("CPU", "GPU")
 OBJECT_STORE_BYTES = 200_000_000
 REACH_SECONDS = 20.0
 """How long a cluster that is starting may take to answer. Left to itself Ray waits for minutes, and writes of its own troubles."""
 
 
+class Available(dict[str, float]):
+    """The most CPUs, and the most GPUs, that a node has. The trap: it need not be the same node, so `nodes` has each of them."""
+
+    def __init__(self, nodes: Sequence[Mapping[str, float]]) -> None:
+        self.nodes = [{kind: node.get(kind, 0.0) for kind in KINDS} for node in nodes]
+        super().__init__({kind: max((node[kind] for node in self.nodes), default=0.0) for kind in KINDS})
+
+
 @contextmanager
-def connected(address: str | None = None, cpus: int | None = None, gpus: int | None = None) -> Iterator[dict[str, float]]:
-    """A cluster for as long as the block runs, and the most that one of its nodes has of each resource.
+def connected(address: str | None = None, cpus: int | None = None, gpus: int | None = None) -> Iterator[Available]:
+    """A cluster for as long as the block runs, and what its nodes have.
 
     Ours is shut down afterwards; a cluster we joined is left.
     """
@@ -46,7 +55,7 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
     head = ray.get_runtime_context().gcs_address
     try:
         with watched_head(head) if address and not joined else nullcontext():
-            yield largest_node(ray.nodes())
+            yield available_nodes(ray.nodes())
     finally:
         if not joined:
             ray.shutdown()
@@ -96,10 +105,19 @@ def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
     )
 
 
-def largest_node(nodes: list[dict[str, Any]]) -> dict[str, float]:
-    """The most of CPUs and GPUs that a single node offers: a trial runs on one."""
-    alive = [node["Resources"] for node in nodes if node["Alive"]]
-    return {kind: max((node.get(kind, 0.0) for node in alive), default=0.0) for kind in ("CPU", "GPU")}
+def available_nodes(nodes: Sequence[Mapping[str, Any]]) -> Available:
+    """What the nodes have that are alive, as Ray lists them."""
+    return Available([node["Resources"] for node in nodes if node["Alive"]])
+
+
+def cpus_per_gpu(available: Mapping[str, float]) -> float:
+    """The fewest CPUs for each GPU on a node that has GPUs, so that no GPU is left without; 0 where none has one."""
+    return min((node["CPU"] / node["GPU"] for node in _nodes(available) if node["GPU"]), default=0.0)
+
+
+def _nodes(available: Mapping[str, float]) -> list[dict[str, float]]:
+    """A plain mapping is one node."""
+    return (available if isinstance(available, Available) else Available([available])).nodes
 
 
 def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
@@ -138,12 +156,25 @@ def protect_token(path: Path) -> None:
 
 
 def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:
-    """Ray waits for ever, and in silence, for what a cluster does not have; so ask first."""
-    for kind, wanted in (("CPU", cpus), ("GPU", gpus)):
+    """Ray waits for ever, and in silence, for what no single node has; so ask first."""
+    for kind, wanted in zip(KINDS, (cpus, gpus), strict=True):
         if wanted > available.get(kind, 0):
             raise EngineError(
                 f"A trial asks for {wanted:g} {kind}, the largest node has {available.get(kind, 0):g}: "
                 f"choose a smaller --{kind.lower()}s-per-trial."
             )
+    nodes = _nodes(available)
+    if not any(cpus <= node["CPU"] and gpus <= node["GPU"] for node in nodes):
+        raise EngineError(
+            f"A trial asks for {cpus:g} CPU and {gpus:g} GPU, and no single node has both; the most that one has is "
+            f"{' or '.join(_largest(nodes))}: choose a smaller --cpus-per-trial or --gpus-per-trial."
+        )
     if gpus > 1 and gpus != int(gpus):
         raise EngineError(f"A trial takes a fraction of one GPU or whole GPUs, got {gpus:g}: choose another --gpus-per-trial.")
+
+
+def _largest(nodes: Sequence[Mapping[str, float]]) -> list[str]:
+    """The nodes that no other one surpasses, those that are alike once, the one with the most CPUs first."""
+    amounts = sorted({(node["CPU"], node["GPU"]) for node in nodes}, reverse=True)
+    best = [(cpus, gpus) for place, (cpus, gpus) in enumerate(amounts) if all(gpus > more for _, more in amounts[:place])]
+    return [f"{cpus:g} CPU with {gpus:g} GPU" for cpus, gpus in best]

@@ -24,7 +24,7 @@ from sweeps.preflight import check_nodes
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
 from sweeps.shelf import forget_checkpoints
-from sweeps.store import Store
+from sweeps.store import DELAY, Store
 from sweeps.trial import Trial
 from vera.build import locate_files
 from vera.interrupts import deferred_interrupt
@@ -91,7 +91,7 @@ def execute(
         listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     with on_cluster(engine) as (available, folder):
-        shares = measured_shares(trials, _site(engine), available) if engine.pack_gpus else {}
+        shares = measured_shares(trials, site_of(engine), available) if engine.pack_gpus else {}
         jobs = [job_for(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
         callback = fit(_given(jobs), engine, listener, store, folder)
         again = {job["id"]: Job(job) for job in repeats(jobs, store)}
@@ -117,6 +117,8 @@ def close(
     finished = []
     for trial, job in issued:
         row = written.get(trial.id)
+        if (row is None or row.attempt < job["attempt"]) and callback.last.get(trial.id, {}).get("done"):
+            row = store.ended(trial.id, job["attempt"], DELAY)
         if row is None or row.attempt < job["attempt"]:
             listener.ended(_write_loss(trial, job, engine, callback, store))
         elif row.outcome not in FAILURES:
@@ -172,7 +174,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
     callback = ListenerCallback(listener, store)
     with deferred_interrupt() as interrupt:
         tuner = tune.Tuner(
-            tune.with_resources(tune.with_parameters(TrialTrainable, site=_site(engine)), wanted),
+            tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),
             tune_config=_tune_config(engine, asked),
             run_config=tune.RunConfig(
@@ -207,7 +209,7 @@ def job_for(trial: Trial, attempt: int, gpus: float, milestones: Sequence[int] =
     return Job(about, gpus=gpus, before="", milestones=list(milestones))
 
 
-def _site(engine: Engine) -> dict[str, Any]:
+def site_of(engine: Engine) -> dict[str, Any]:
     data_dir = None if engine.conditions.data_dir is None else str(Path(engine.conditions.data_dir).resolve())
     conditions = replace(engine.conditions, checkpoint_dir=settled(engine.checkpoints), data_dir=data_dir)
     plugins = [str(Path(file).resolve()) for file in engine.plugins]
@@ -216,7 +218,7 @@ def _site(engine: Engine) -> dict[str, Any]:
 
 def _places(engine: Engine) -> list[str]:
     """What every node must have besides the store."""
-    site = _site(engine)
+    site = site_of(engine)
     return [*([site["conditions"]["data_dir"]] if site["conditions"]["data_dir"] else []), *site["plugins"]]
 
 

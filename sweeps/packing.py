@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import torch
 
+from sweeps import cluster
 from sweeps.attempt import Conditions, run_trial
 from sweeps.errors import EngineError
 from sweeps.plan import kind
@@ -96,8 +97,16 @@ def repeats(jobs: Sequence[Mapping[str, Any]], store: Rows) -> Iterator[dict[str
     held = {row.trial_id: row for row in store.rows()} if sharing else {}
     for job in sharing:
         row = held.get(job["id"])
-        if row is not None and row.attempt == job["attempt"] and needs_whole(row.outcome, job["gpus"]):
-            yield {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}
+        again = None if row is None else repeated(job, row)
+        if again is not None:
+            yield again
+
+
+def repeated(job: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
+    """The job with a whole GPU, if this row of it says that it needs one."""
+    if row.attempt != job["attempt"] or not needs_whole(row.outcome, job["gpus"]):
+        return None
+    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}
 
 
 def told(row: Row) -> str:
@@ -117,8 +126,8 @@ def measured_shares(trials: Sequence[Trial], site: Mapping[str, Any], available:
     firsts = {kind(trial): trial for trial in reversed(trials)}
     task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(measure_on_worker)
     asked = {name: task.remote(trial.facts, dict(site)) for name, trial in firsts.items()}
-    cpus_per_gpu = available["CPU"] / available["GPU"]
-    shares = {name: _share_of(reference, cpus_per_gpu, site["conditions"]["cpus"]) for name, reference in asked.items()}
+    cpus = cluster.cpus_per_gpu(available)
+    shares = {name: _share_of(reference, cpus, site["conditions"]["cpus"]) for name, reference in asked.items()}
     return {trial.id: shares[kind(trial)] for trial in trials}
 
 

@@ -4,26 +4,30 @@ A trial that starts on a node which does not see the results directory would tra
 one on a node with another release would leave numbers that cannot be compared. Asking costs one tiny task a node.
 
 The trap: a directory of the same name is there on every node. Only a file that the driver wrote and the node can read shows that it
-is the same directory. `refuse` judges answers, which are plain data; asking is the only part that needs Ray.
+is the same directory. Another: a bucket has one address everywhere, but a node may have no credentials for it, so each node also
+writes, reads and deletes an object there, as its trials will.
+
+`refuse` judges answers, which are plain data; asking is the only part that needs Ray.
 """
 
 import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError, StoreError
-from sweeps.places import Place, is_url, settled
+from sweeps.folder import explained
+from sweeps.places import CREDENTIALS, Place, is_url, settled
 from sweeps.provenance import git_state, versions
+from sweeps.remote_folder import RemoteFolder
+from sweeps.store import DELAY
 
 PATIENCE = 120.0
 """Seconds in which a node must have answered; starting a worker that imports torch from a network disk takes many."""
-DELAY = 5.0
-"""Seconds for which a network disk may hide a new file."""
 COMPARED = ("python", "ray", "torch", "vera")
 
 
@@ -33,7 +37,7 @@ class Question:
 
     results: str
     mark: str
-    """A file in the results directory, and what it says is in its name."""
+    """A file in the results directory, or an object in the bucket; what it says is in its name."""
     needed: tuple[str, ...] = ()
     """Other files and directories that trials read."""
 
@@ -44,6 +48,8 @@ class Answer:
 
     shares: bool = True
     writes: bool = True
+    refused: str = ""
+    """Why a bucket cannot be used from there."""
     missing: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     commit: str = ""
@@ -52,14 +58,26 @@ class Answer:
 
 def answer(question: Question) -> Answer:
     """Of the machine that this runs on."""
-    bucket = is_url(question.results)  # every node reaches it by its address, or its trials say why not
     return Answer(
-        shares=bucket or _appears(Path(question.results) / question.mark),
-        writes=bucket or os.access(question.results, os.W_OK),
+        **(_of_bucket(question) if is_url(question.results) else _of_directory(question)),
         missing=tuple(place for place in question.needed if not Path(place).exists()),
         versions=versions(),
         commit=git_state()[0],
     )
+
+
+def _of_directory(question: Question) -> dict[str, Any]:
+    shares = _appears(Path(question.results) / question.mark)
+    return {"shares": shares, "writes": os.access(question.results, os.W_OK)}
+
+
+def _of_bucket(question: Question) -> dict[str, Any]:
+    """All that a trial does there; S3 shows a new object at once, so nothing is waited for."""
+    try:
+        with _left(question.results, f"{question.mark}-{secrets.token_hex(8)}") as (folder, own), explained("use", folder.place):
+            return {"writes": _holds(folder, own), "shares": _holds(folder, question.mark)}
+    except StoreError as error:
+        return {"refused": str(error)}
 
 
 def refuse(answers: Mapping[str, Answer], question: Question, mine: Answer) -> None:
@@ -79,7 +97,11 @@ def complaints(given: Answer, question: Question, mine: Answer) -> Iterator[str]
     if given.silence:
         yield given.silence
         return
-    if not given.shares:
+    if given.refused:
+        yield _of_refusal(given.refused)
+    elif not given.shares and is_url(question.results):
+        yield f"does not see in {question.results} what this machine wrote there (the address must lead all nodes to one server)"
+    elif not given.shares:
         yield f"does not share the results directory {question.results} (give --results-dir on a disk that all nodes see)"
     elif not given.writes:
         yield f"may not write to the results directory {question.results}"
@@ -93,9 +115,16 @@ def complaints(given: Answer, question: Question, mine: Answer) -> Iterator[str]
         yield f"has the code at commit {given.commit[:8]}, this machine at {mine.commit[:8]}"
 
 
+def _of_refusal(refused: str) -> str:
+    """With the way on, where it lies in the credentials: those of this machine are good, or nobody would have been asked."""
+    way = " of each node: docs/cluster.md says how they get there" if CREDENTIALS in refused else ""
+    return f"{refused[0].lower()}{refused[1:].rstrip('.')}{way}"
+
+
 def check_nodes(results: Place, needed: Sequence[str] = ()) -> None:
     """Ask every node of the cluster that this process has joined; EngineError if trials cannot run on one."""
-    with nullcontext("") if is_url(results) else _marked(Path(results)) as mark:
+    mark = f".preflight-{secrets.token_hex(16)}"  # nobody else can have made it
+    with _left(str(results), mark) if is_url(results) else _touched(Path(results) / mark):
         question = Question(settled(results), mark, tuple(needed))
         refuse(_ask(question), question, answer(question))
 
@@ -143,14 +172,34 @@ def _release(name: str, version: str) -> str:
 
 
 @contextmanager
-def _marked(results: Path) -> Iterator[str]:
-    """A file in the results directory that nobody else can have made, for as long as the block runs; its name."""
-    mark = f".preflight-{secrets.token_hex(16)}"
+def _touched(file: Path) -> Iterator[None]:
+    """The file is there for as long as the block runs."""
     try:
-        (results / mark).touch()
+        file.touch()
     except OSError as error:
-        raise StoreError(f"{results} cannot be written: {error.strerror}. Choose another --results-dir.") from error
+        raise StoreError(f"{file.parent} cannot be written: {error.strerror}. Choose another --results-dir.") from error
     try:
-        yield mark
+        yield
     finally:
-        (results / mark).unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _left(place: str, name: str) -> Iterator[tuple[RemoteFolder, str]]:
+    """The object is in the bucket for as long as the block runs."""
+    folder = RemoteFolder(place)
+    with explained("write", place), folder.staged("", lambda file: file.write(name.encode())) as commit:
+        commit(name)
+    try:
+        yield folder, name
+    finally:
+        with explained("delete from", place):
+            folder.delete(name)
+
+
+def _holds(folder: RemoteFolder, name: str) -> bool:
+    try:
+        with folder.opened(name) as source:
+            return bool(source.file.read() == name.encode())
+    except FileNotFoundError:
+        return False

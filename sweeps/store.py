@@ -15,6 +15,7 @@ file is there before its parts go.
 """
 
 import hashlib
+import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from difflib import get_close_matches
@@ -31,6 +32,8 @@ from sweeps.row import CurvePoint, Record, Row
 from sweeps.schema import KEY, KINDS, STAMP, Kind, Stamp, arrays_of, check, lines, points_of, rows_of, stamp_of, to_tables
 
 COMPACTED = "compacted-"
+DELAY = 5.0
+"""Seconds for which a network disk may hide a new file."""
 
 
 class Store:
@@ -82,6 +85,18 @@ class Store:
         """Whether the trial has a row outside the compacted files, as one that was written a moment ago."""
         with explained("read", self.place):
             return self.folder.has_part("rows", trial_id)
+
+    def ended(self, trial_id: str, attempt: int, patience: float = 0.0) -> Row | None:
+        """The row of this attempt or a later one, if it was written a moment ago, and so is not compacted yet; waits that long.
+        Asked for by its name: a network disk answers that truly, and may show an old listing for a while."""
+        until = time.monotonic() + patience
+        while True:
+            row = self.row(trial_id) if self.has_part(trial_id) else None
+            if row is not None and row.attempt >= attempt:
+                return row
+            if time.monotonic() >= until:
+                return None
+            time.sleep(0.2)
 
     def curves(self, trial_id: str) -> list[CurvePoint]:
         """The histories of the trial's metrics, as they were written."""

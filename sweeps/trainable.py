@@ -17,6 +17,7 @@ from ray import tune
 
 from sweeps.attempt import Attempt, Conditions
 from sweeps.errors import StoreError
+from sweeps.provenance import provenance
 from sweeps.row import FAILURES, Row
 from sweeps.store import Store
 from sweeps.trial import Trial
@@ -90,7 +91,7 @@ class TrialTrainable(tune.Trainable):
         return min((step for step in self.job.get("milestones", ()) if step > self.attempt.step), default=None)
 
     def _stored_row(self) -> Row | None:
-        return stored_row(self._store(), self.job["id"], self.job["attempt"])
+        return self._store().ended(self.job["id"], self.job["attempt"])
 
     def _store(self) -> Store:
         """Never made here: a node that does not see the driver's must say so, not write into one of its own."""
@@ -100,18 +101,12 @@ class TrialTrainable(tune.Trainable):
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
-        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds}
+        worker = {"started_at": self.attempt.started_at, **provenance(self.attempt.conditions.device)}
+        judged = {"worker": worker} if step in self.job.get("milestones", ()) else {}  # for the row, should it be stopped there
+        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | judged
 
 
 @cache
 def load_once(file: str) -> None:
     """A plug-in is loaded once in the life of a worker, which serves one driver."""
     load_plugin(file)
-
-
-def stored_row(store: Store, trial_id: str, attempt: int) -> Row | None:
-    """The row of this attempt or a later one, if it is there already."""
-    if not store.has_part(trial_id):
-        return None
-    row = store.row(trial_id)
-    return row if row.attempt >= attempt else None

@@ -1,8 +1,9 @@
 """A KubeRay RayJob: Kubernetes makes a Ray cluster, runs the command on it and takes it down again.
 
-A pod keeps nothing when it ends, so the results directory is a volume that all pods mount (a ReadWriteMany claim), or a URL. The
-operator (1.5.1 or newer) makes a token for the cluster and hands it to the pods. YAML is a superset of JSON, so quoting a value as
-JSON is quoting it for YAML.
+A pod keeps nothing when it ends, so the results directory is a volume that all pods mount (a ReadWriteMany claim), or a URL, for
+which they have credentials from a secret or a service account: by name, so that the manifest holds none. The operator (1.5.1 or
+newer) makes a token for the cluster and hands it to the pods. A further pod, which only submits the command, is the operator's own:
+the command itself runs on the head. YAML is a superset of JSON, so quoting a value as JSON is quoting it for YAML.
 """
 
 import json
@@ -20,13 +21,16 @@ class RayJob:
     nodes: Nodes = field(default_factory=Nodes)
     time: str = "24:00:00"
     image: str | None = None
-    """One in which vera is installed; Ray's own has it not."""
+    """One that has vera, `ray[default]` and wget; Ray's own lacks vera."""
     memory_per_node: str = "16Gi"
     results_claim: str | None = None
     data_claim: str | None = None
     namespace: str | None = None
     file: str = "rayjob.yaml"
     """What the text will be saved as, for the commands in its first lines."""
+    secret: str | None = None
+    """Whose entries are environment variables of every pod."""
+    service_account: str | None = None
 
 
 def render(job: RayJob) -> str:
@@ -71,8 +75,11 @@ def _pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]]) -> str
         f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {_text(claim)}"
         for name, (claim, _) in mounts.items()
     )
+    secret = f"\n      envFrom:\n      - secretRef:\n          name: {_text(job.secret)}" if job.secret else ""
+    account = f"\n    serviceAccountName: {_text(job.service_account)}" if job.service_account else ""
     return POD.format(
         container=container, image=_text(job.image or ""), amount=amount, mounted=mounted or " []", claimed=claimed or " []",
+        secret=secret, account=account,
     )  # fmt: skip
 
 
@@ -85,10 +92,10 @@ def _indented(text: str, by: int) -> str:
 
 
 POD = """template:
-  spec:
+  spec:{account}
     containers:
     - name: {container}
-      image: {image}
+      image: {image}{secret}
       resources:
         requests:{amount}
         limits:{amount}

@@ -1,7 +1,8 @@
 """`ray up`: a cluster of machines that one has (`local`) or that AWS lends, and how to run the command on it.
 
 The command is not part of the file: `ray exec` runs it once the cluster is up, as the file's first lines say. The token is that of
-the machine which calls `ray up`, copied to the nodes: `ray up` itself would start them without one.
+the machine which calls `ray up`, copied to the nodes: `ray up` itself would start them without one. Credentials for a bucket are
+not copied: the nodes have them in files of their own or, on AWS, by an instance profile, which Ray alone gives to the head only.
 """
 
 import json
@@ -36,6 +37,8 @@ class RayUp:
     instance: str = "g5.4xlarge"
     file: str = "cluster.yaml"
     """What the text will be saved as, for the commands in its first lines."""
+    instance_profile: str | None = None
+    """Of AWS: what the instances may do, such as use a bucket; the head must start the others by it too."""
 
 
 def render(cluster: RayUp) -> str:
@@ -63,8 +66,10 @@ def _own(cluster: RayUp) -> str:
 
 
 def _aws(cluster: RayUp) -> str:
+    profile = {"IamInstanceProfile": {"Name": cluster.instance_profile}} if cluster.instance_profile else {}
     values = {
-        "region": _json(cluster.region), "instance": _json(cluster.instance), "workers": cluster.nodes.nodes - 1,
+        "region": _json(cluster.region), "workers": cluster.nodes.nodes - 1,
+        "config": json.dumps({"InstanceType": cluster.instance} | profile),
         "resources": json.dumps({"CPU": cluster.nodes.cpus_per_node, "GPU": cluster.nodes.gpus_per_node}),
     }  # fmt: skip
     return AWS.format(**values)
@@ -103,12 +108,12 @@ AWS = """provider:
 available_node_types:
   head:
     resources: {resources}
-    node_config: {{InstanceType: {instance}}}
+    node_config: {config}
   worker:
     min_workers: {workers}
     max_workers: {workers}
     resources: {resources}
-    node_config: {{InstanceType: {instance}}}
+    node_config: {config}
 head_node_type: head
 """
 

@@ -2,15 +2,18 @@
 
 Whole nodes are the rule, and there `ray symmetric-run` does it all. The trap: it refuses to start beside another Ray, and ends with
 `ray stop`, which ends every Ray process that it may on the machine, those of the user's other jobs too. So for nodes that are
-shared the script starts Ray by `ray start --block` under srun, and ends exactly what it started.
+shared the script starts Ray by `ray start --block` under srun, and ends exactly what it started. Another: where Ray does not start,
+it says why and ends with 0, and on one node Slurm would take the job for completed. So the command leaves a mark when it is done.
 
 Ports and Ray's folder come from the job's id, so that two jobs on one node do not meet, nor a job what a killed one left.
 Ray's sockets lie in that folder and their paths may have 107 characters, so it is short. The token of the cluster is made for the
 job, in a file that only its owner can read and that all nodes see; whoever has the token can run code as that user.
 """
 
+import re
 from dataclasses import dataclass, field
 
+from sweeps.errors import EngineError
 from sweeps.launch.settings import Nodes, seconds, shell
 
 FIRST_PORT, PORTS_PER_JOB, BLOCKS = 10_240, 8, 2_800
@@ -30,6 +33,8 @@ class SlurmJob:
     """Shell lines that make `vera` and `ray` known, e.g. a module or a virtual environment."""
     token_dir: str = "$HOME/.ray"
     """A folder that all nodes see."""
+    sbatch: tuple[str, ...] = ()
+    """More that Slurm is asked for, e.g. --account=lab."""
 
 
 def ports(job_id: int) -> dict[str, int]:
@@ -45,6 +50,9 @@ def ports(job_id: int) -> dict[str, int]:
 
 def render(job: SlurmJob) -> str:
     seconds(job.time)
+    for line in job.sbatch:
+        if not re.fullmatch(r"--\w[^\r\n]*", line):
+            raise EngineError(f"--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got {line!r}.")
     run = SHARED if job.share_nodes else WHOLE
     values = {
         "directives": "\n".join(f"#SBATCH --{name}" for name in directives(job)),
@@ -63,7 +71,8 @@ def directives(job: SlurmJob) -> list[str]:
     ]  # fmt: skip
     wanted += [f"gpus-per-node={job.nodes.gpus_per_node}"] if job.nodes.gpus_per_node else []
     wanted += [f"partition={job.partition}"] if job.partition else []
-    return wanted + ([] if job.share_nodes else ["exclusive"])
+    wanted += [] if job.share_nodes else ["exclusive"]
+    return wanted + [line.removeprefix("--") for line in job.sbatch]
 
 
 def _step(nodes: Nodes) -> list[str]:
@@ -74,8 +83,9 @@ def _step(nodes: Nodes) -> list[str]:
 
 PREPARE = """#!/bin/bash
 {directives}
-set -euo pipefail
-{setup}
+set -eo pipefail
+{setup}set -u  # not before: what activates an environment may ask for variables that are not set
+
 # Ports and Ray's folder of this job; the folder is short, because the paths of Ray's sockets must be.
 port=$(({first} + {each} * (SLURM_JOB_ID % {blocks})))
 folder=/tmp/vera-$SLURM_JOB_ID-${{SLURM_RESTART_COUNT:-0}}
@@ -121,7 +131,12 @@ WHOLE = """
 export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT=300
 "${{every_node[@]}}" {step} \\
     ray symmetric-run --address="$RAY_ADDRESS" --min-nodes="$SLURM_JOB_NUM_NODES" "${{ray_options[@]}}" -- \\
+    bash -c '"$@" && touch "$0"' "$folder/done" \\
     {command}
+if ! "${{on_head[@]}}" test -e "$folder/done"; then
+    echo "vera: the command has not run to its end: Ray did not start, or was interrupted; its output is above" >&2
+    exit 1
+fi
 """
 
 SHARED = """

@@ -1,16 +1,20 @@
 """What a search has found, as numbers for a table or a figure: the best so far, and how much each axis matters. Loads no torch.
 
-Importance is the share of the scores' variance that lies between four equally full parts of an axis (its choices, where it has
-few): what an axis explains alone. Trap: with few configurations chance alone explains (parts − 1) / (n − 1) of the variance; that
-is taken off and the rest scaled back to 1. What interaction explains belongs to no axis, and shares need not add up to 1.
+Importance is the share of the variance of ranks that lies between four equally full parts of an axis (its choices, where it has
+few): what an axis explains alone. Ranks, because the score of a trial that was stopped early is one of fewer steps: those that ran
+to their end come first, by their scores, then those that were stopped, the later the better, and at one step by their scores there.
+Trap: with few configurations chance alone explains (parts − 1) / (n − 1) of the variance; that is taken off and the rest scaled
+back to 1. What interaction explains belongs to no axis, and shares need not add up to 1.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 from typing import Any
 
 from sweeps.search.declaration import Configuration
+from sweeps.search.objective import Result
 from sweeps.search.space import Axis
 
 PARTS = 4
@@ -41,9 +45,16 @@ def progress(configurations: Sequence[Configuration]) -> list[Mark]:
 
 def importance(configurations: Sequence[Configuration]) -> dict[str, float | None]:
     """By axis, from 0 to 1; None where there are too few scores to say, or all are equal."""
-    scored = [(entry.point, result.scores[0]) for entry in configurations if (result := entry.result()) is not None]
+    found = [(entry.point, result) for entry in configurations if (result := entry.result()) is not None]
+    ranked = list(zip([point for point, _ in found], ranks([result for _, result in found]), strict=True))
     axes = configurations[0].search.space.axes if configurations else ()
-    return {axis.name: _share(axis, [(point[axis.name], score) for point, score in scored]) for axis in axes}
+    return {axis.name: _share(axis, [(point[axis.name], rank) for point, rank in ranked]) for axis in axes}
+
+
+def ranks(results: Sequence[Result]) -> list[float]:
+    """From 1 for the worst up; equals share the mean of their places."""
+    keys = [(math.inf if result.stopped_at is None else result.stopped_at, result.scores[0]) for result in results]
+    return [sum(other < key for other in keys) + (keys.count(key) + 1) / 2 for key in keys]
 
 
 def _share(axis: Axis, scored: Sequence[tuple[Any, float]]) -> float | None:

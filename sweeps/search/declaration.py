@@ -6,6 +6,7 @@ Several searches of one task and method differ by their names. A row belongs to 
 is counted over its own rows, while a score may rest on others' too.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,12 @@ class Search:
         label = base.spec.method["name"]  # the base's own may tell of a setting that is an axis here
         trial = replace(base, spec=self.space.apply(base.spec, point), sweep=self.sweep, label=label)
         return Configuration(self, point, tuple(with_seed(trial, seed) for seed in self.seeds))
+
+    def largest(self, profile: Profile) -> list[Trial]:
+        """One trial for each combination of choices, with whole numbers at their most: no other takes more memory."""
+        values = [axis.choices or (int(axis.high or 0) if axis.whole else axis.settled(axis.low),) for axis in self.space.axes]
+        points = [dict(zip(self.space.names, point, strict=True)) for point in itertools.product(*values)]
+        return [self.configuration(point, profile).trials[0] for point in points]
 
     def found(self, rows: Iterable[Row], profile: Profile) -> "list[Configuration]":
         """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it. Loads torch, which the

@@ -1,9 +1,9 @@
-"""Samplers that learn, by Optuna: TPE for one objective or several, NSGA-II for several. Its study lives in memory only.
+"""The sampler that learns, Optuna's TPE, for one objective or several. Its study lives in memory only.
 
 Whatever the store has is added to the study before the first proposal, so a search needs no file of Optuna's to be resumed. A point
 that was stopped early is a pruned trial with the score it had; one that failed is none. While points are still being trained they
-count as poor ones, so that two workers do not try the same place. Trap: Optuna takes lists for no category, hence choices go by
-their number.
+count as poor ones, so that two workers do not try the same place. Traps: Optuna takes lists for no category, hence choices go by
+their number; and it knows no pruned trial where there are several objectives, hence those teach nothing there.
 """
 
 import warnings
@@ -17,7 +17,6 @@ from sweeps.canonical import canonical_json
 from sweeps.search.objective import Result
 from sweeps.search.samplers import Sampler
 from sweeps.search.space import Axis, Point, Space, same
-from vera.errors import SettingError
 
 STARTUP = 10
 """Points that are drawn at random before TPE begins to learn."""
@@ -26,24 +25,24 @@ STARTUP = 10
 class Learner(Sampler):
     """An Optuna study of the space."""
 
-    def __init__(self, name: str, space: Space, objectives: int, seed: int) -> None:
+    def __init__(self, space: Space, objectives: int, seed: int) -> None:
         super().__init__(space)
-        if name == "nsga2" and objectives < 2:
-            raise SettingError("The sampler 'nsga2' is for several objectives; take tpe, or name another with --against.")
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self.distributions = {axis.name: _distribution(axis) for axis in space.axes}
-        self.study = optuna.create_study(directions=["maximize"] * objectives, sampler=_sampler(name, seed))
-        self.asked: dict[str, int] = {}
-        """Points that were proposed and not yet told, with the study's number."""
+        self.study = optuna.create_study(directions=["maximize"] * objectives, sampler=_tpe(seed))
+        self.asked: dict[str, list[int]] = {}
+        """Points that were proposed and not yet told, with the study's numbers: one may come twice."""
 
     def propose(self) -> Point:
         trial = self.study.ask(self.distributions)
         point = self.space.settled({axis.name: _value(axis, trial.params[axis.name]) for axis in self.space.axes})
-        self.asked[canonical_json(point)] = trial.number
+        self.asked.setdefault(canonical_json(point), []).append(trial.number)
         return point
 
     def learn(self, point: Point, result: Result | None) -> None:
-        number = self.asked.pop(canonical_json(point), None)
+        """Of a point that was proposed twice the second is told first: that it is no news."""
+        numbers = self.asked.get(canonical_json(point))
+        number = numbers.pop() if numbers else None
         if number is None:
             self._add(point, result)
         elif result is None:
@@ -60,7 +59,7 @@ class Learner(Sampler):
 
     def _add(self, point: Point, result: Result | None) -> None:
         """A point that this study did not propose; one that failed teaches nothing."""
-        if result is None:
+        if result is None or (result.stopped_at is not None and len(self.study.directions) > 1):
             return
         params = {axis.name: _code(axis, point[axis.name]) for axis in self.space.axes}
         facts: dict[str, Any] = {"params": params, "distributions": self.distributions}
@@ -71,9 +70,7 @@ class Learner(Sampler):
             self.study.add_trial(create_trial(state=TrialState.PRUNED, intermediate_values=known, **facts))
 
 
-def _sampler(name: str, seed: int) -> optuna.samplers.BaseSampler:
-    if name == "nsga2":
-        return optuna.samplers.NSGAIISampler(seed=seed, population_size=STARTUP)
+def _tpe(seed: int) -> optuna.samplers.BaseSampler:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its options are marked experimental
         return optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)

@@ -21,11 +21,13 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric that is to be large, or small; `worst` is what a diverged trial counts as."""
+    """A metric that is to be large, or small; `worst` is what a diverged trial counts as, `tolerance` a difference too small to
+    matter."""
 
     metric: str
     worst: float
     direction: Literal["large", "small"] = "large"
+    tolerance: float = 0.0
 
     def score(self, value: float) -> float:
         """Larger is better."""

@@ -2,8 +2,9 @@
 
 A configuration that is proposed becomes one trial a seed. A trial whose row is in the store is not run; its score is told to the
 sampler as if it had been. `configurations` is how many the search is allowed in all, those of earlier runs included: the same
-command after an interruption does the rest, and a larger number extends it. Trap: a sampler may propose what it has proposed
-before, in a space of few choices for ever; then the search ends.
+command after an interruption does the rest, and a larger number extends it. Trials that failed are run again by the next command.
+Trap: a sampler may propose what it has proposed before, in a space of few choices for ever; then the search ends. What an earlier
+run had begun does not count as that the first time: a grid, and random draws, begin again from their beginning.
 
 Under a rule that stops trials the first seed of a configuration goes ahead and is judged, against first seeds alone; the others
 follow when it has run to its end, and run to theirs. Were all judged, the seeds of the best configuration would take each other's
@@ -31,11 +32,15 @@ class Proposer:
         self, search: Search, profile: Profile, *, sampler: str, rule: Rule, configurations: int, rows: Iterable[Row], seed: int = 0
     ) -> None:
         self.search, self.profile, self.rule, self.configurations = search, profile, rule, configurations
-        usable = [row for row in rows if row.outcome not in FAILURES]
-        self.known = {entry.key: entry for entry in search.found(usable, profile)}
+        found = search.found(rows, profile)
+        self.begun = {entry.key for entry in found if entry.own_rows}
+        for entry in found:
+            entry.rows = {seed: row for seed, row in entry.rows.items() if row.outcome not in FAILURES}
+        self.known = {entry.key: entry for entry in found if entry.rows or entry.key in self.begun}
         told = [(entry.point, entry.result()) for entry in self.known.values() if entry.over]
         self.sampler: Sampler = sampler_for(sampler, search.space, len(search.objectives), seed, told)
-        self.begun = {entry.key for entry in self.known.values() if self._is_own(entry)}
+        self._earlier = set(self.begun)
+        """Begun by earlier runs, and not proposed since."""
         self.waiting: deque[Trial] = deque()
         self.issued: list[Trial] = []
         self.owners: dict[str, Configuration] = {}
@@ -78,24 +83,32 @@ class Proposer:
         if entry.over and not told:
             self.sampler.learn(entry.point, entry.result())
         elif not entry.over and self.rule.milestones and row.seed == self.search.seeds[0]:
-            self._queue(entry)
+            if row.outcome in FAILURES:  # no score can come of it, so the other seeds are not run
+                self.sampler.learn(entry.point, None)
+            else:
+                self._queue(entry)
+
+    def leads(self, trial_id: str) -> bool:
+        """Whether a trial that was handed out has its configuration's first seed: the rule counts those alone."""
+        return self.owners[trial_id].trials[0].id == trial_id
 
     def is_judged(self, trial_id: str) -> bool:
         """Whether the rule is to look at a trial that was handed out."""
-        entry, first = self.owners[trial_id], self.search.seeds[0]
-        leads = entry.trials[0].id == trial_id
-        return leads or (first in entry.rows and entry.rows[first].outcome == "diverged")
+        rows, first = self.owners[trial_id].rows, self.search.seeds[0]
+        return self.leads(trial_id) or (first in rows and rows[first].outcome == "diverged")
 
     def may_propose(self) -> bool:
         return len(self.begun) < self.configurations
 
     def _open(self, point: Point) -> bool:
-        """Whether it was news."""
+        """Whether it was news, or was to be expected."""
         entry = self.search.configuration(self.search.space.settled(point), self.profile)
         if entry.key in self.begun:
             known = self.known.get(entry.key)
             self.sampler.learn(entry.point, known.result() if known and known.over else None)
-            return False
+            expected = entry.key in self._earlier
+            self._earlier.discard(entry.key)
+            return expected
         self.begun.add(entry.key)
         entry = self.known.setdefault(entry.key, entry)
         if entry.over:
@@ -117,6 +130,3 @@ class Proposer:
         for trial in missing[:1] if alone else missing:
             self.owners[trial.id] = entry
             self.waiting.append(trial)
-
-    def _is_own(self, entry: Configuration) -> bool:
-        return bool(entry.own_rows)

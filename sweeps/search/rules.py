@@ -4,9 +4,10 @@ A rule is asked at its milestones alone, at exactly those steps, so that trials 
 of earlier trials is told to it first: a search that is resumed stops trials as it would have.
 
 `Halving` is asynchronous successive halving (ASHA): at every milestone a trial goes on if it is among the best 1/η of all that came
-so far; the first to arrive goes on. `Median` stops a trial whose score lies below the median of the others at that step, once there
-are enough of them. Trap: a score is always finite here; a trial that diverged counts as the worst and fills its place at every
-milestone that it did not reach.
+so far; the first to arrive goes on, and of equals the one that came before. `Median` stops a trial whose score lies below the
+median of the others at that step, once there are enough of them. Trap: a score is always finite here, and a trial that diverged
+counts as the worst. Under halving it has its place at the next milestone alone: there it would have been stopped, so it makes no
+room at later ones. A median is one of all that were begun, so there it has a place at each.
 """
 
 import math
@@ -31,11 +32,19 @@ class Rule(ABC):
         if step in self.scores:
             self.scores[step][trial_id] = score
 
+    def forget(self, trial_id: str) -> None:
+        """Of a trial that was judged and is not one of those that others are compared with."""
+        for known in self.scores.values():
+            known.pop(trial_id, None)
+
     def note_end(self, trial_id: str, step: int, score: float) -> None:
-        """Of a trial that ended at this step and will reach no further milestone: it has this score at all of them."""
-        for milestone in self.milestones:
-            if milestone > step:
-                self.scores[milestone][trial_id] = score
+        """Of a trial that ended at this step with this score, and will reach no further milestone."""
+        for milestone in self.missed(step):
+            self.scores[milestone][trial_id] = score
+
+    def missed(self, step: int) -> Sequence[int]:
+        """The milestones at which a trial that diverged at this step has a place all the same."""
+        return [milestone for milestone in self.milestones if milestone > step]
 
     @abstractmethod
     def stops(self, trial_id: str, step: int) -> bool:
@@ -59,13 +68,16 @@ class Halving(Rule):
         super().__init__(milestones)
         self.factor = factor
 
+    def missed(self, step: int) -> Sequence[int]:
+        return super().missed(step)[:1]
+
     def stops(self, trial_id: str, step: int) -> bool:
         known = self.scores.get(step, {})
         if trial_id not in known:
             return False
         places = max(1, len(known) // self.factor)
-        better = sum(score > known[trial_id] for score in known.values())
-        return better >= places
+        order = sorted(known, key=lambda other: -known[other])  # in the order of arrival where they are equal
+        return order.index(trial_id) >= places
 
 
 class Median(Rule):

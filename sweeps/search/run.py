@@ -4,19 +4,17 @@ Resuming is running again, as with any sweep: what the store has is not trained,
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from sweeps.attempt import Attempt, Ending
-from sweeps.errors import EngineError, UnknownTrial
-from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, job_for, on_cluster
-from sweeps.places import settled
-from sweeps.row import CurvePoint, Record, Row
+from sweeps.errors import EngineError
+from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, on_cluster, site_of
+from sweeps.packing import measured_shares
 from sweeps.search.declaration import Configuration, Search
+from sweeps.search.jobs import Jobs
 from sweeps.search.proposer import Proposer
 from sweeps.search.rules import rule_for
 from sweeps.store import Store
-from sweeps.trial import Profile, Trial
+from sweeps.trial import Profile
 
 
 @dataclass(frozen=True)
@@ -68,42 +66,17 @@ def run_search(
 
 
 def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -> None:
-    attempts = {row.trial_id: row.attempt for row in store.rows()}
-
-    def job_of(trial: Trial) -> Any:
-        return job_for(trial, attempts.get(trial.id, 0) + 1, engine.conditions.gpus, proposer.rule.milestones)
-
-    def stopped(trial: Trial, report: Mapping[str, Any]) -> None:
-        store.write(stopped_record(trial, report, engine, attempts.get(trial.id, 0) + 1, proposer))
-
-    def ask() -> Asked:
+    with on_cluster(engine) as (available, folder):
         from sweeps.search.tuning import ProposerSearcher, RuleScheduler
 
-        searcher = ProposerSearcher(proposer, job_of, lambda trial_id: _row(store, trial_id))
-        return Asked(proposer.search.sweep, searcher=searcher, scheduler=RuleScheduler(proposer, stopped))
-
-    with on_cluster(engine) as (_, folder):
-        callback = fit(ask(), engine, listener, store, folder)
-    close([(trial, job_of(trial)) for trial in proposer.issued], engine, callback, listener, store)
+        jobs = Jobs(engine, store, _gpus(proposer, engine, available), proposer.rule.milestones)
+        searcher, scheduler = ProposerSearcher(proposer, jobs), RuleScheduler(proposer, jobs)
+        callback = fit(Asked(proposer.search.sweep, searcher=searcher, scheduler=scheduler), engine, listener, store, folder)
+    close([(trial, jobs.made[trial.id]) for trial in proposer.issued], engine, callback, listener, store)
 
 
-def stopped_record(trial: Trial, report: Mapping[str, Any], engine: Engine, attempt: int, proposer: Proposer) -> Record:
-    """Of a trial that was stopped early: what it reported last, and its score at each milestone as its curve."""
-    step, objective, scores = report["trained_steps"], proposer.search.objectives[0], proposer.rule.scores
-    ending = Ending("stopped_early", step, f"not among the best at step {step:,}")
-    conditions = replace(engine.conditions, attempt=attempt, checkpoint_dir=settled(engine.checkpoints))
-    metrics = {name: value for name, value in report["metrics"].items() if isinstance(value, int | float)}
-    record = Attempt.lost(trial, conditions, ending, metrics, report["trained_seconds"]).record()
-    points = [
-        CurvePoint(trial.id, "evaluation", objective.metric, milestone, objective.score(known[trial.id]))
-        for milestone, known in scores.items()
-        if trial.id in known and milestone <= step
-    ]
-    return replace(record, curves=points)
-
-
-def _row(store: Store, trial_id: str) -> Row | None:
-    try:
-        return store.row(trial_id)
-    except UnknownTrial:
-        return None
+def _gpus(proposer: Proposer, engine: Engine, available: Mapping[str, float]) -> float:
+    """What each trial gets; measured beforehand, since a trial that is measured while others train would wait for their GPUs."""
+    if not engine.pack_gpus:
+        return engine.conditions.gpus
+    return min(measured_shares(proposer.search.largest(proposer.profile), site_of(engine), available).values())

@@ -1,7 +1,7 @@
 """Where the next point comes from. A sampler proposes points and is told what became of them.
 
 `grid` takes every combination of the declared values; `random` draws from a seed, always the same sequence, so that a search that
-is resumed proposes the same points again and finds them in the store. The others learn (see learners.py).
+is resumed proposes the same points again and finds them in the store. `tpe` learns (see learners.py).
 """
 
 import random
@@ -13,7 +13,7 @@ from sweeps.search.space import Point, Space
 from vera.errors import SettingError
 from vera.settings import nearest
 
-SAMPLERS = ("grid", "random", "tpe", "nsga2")
+SAMPLERS = ("grid", "random", "tpe")
 
 
 class Sampler(ABC):
@@ -62,7 +62,7 @@ def sampler_for(name: str, space: Space, objectives: int, seed: int, known: Sequ
         return Random(space, seed)
     from sweeps.search.learners import Learner
 
-    sampler = Learner(name, space, objectives, seed + len(known))
+    sampler = Learner(space, objectives, seed + len(known))
     for point, result in known:
         sampler.learn(point, result)
     return sampler

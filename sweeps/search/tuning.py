@@ -5,45 +5,61 @@ stops gets its row at once, from its last report, as `stopped_early`: the driver
 without asking it.
 """
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
-from sweeps.row import Row
+from sweeps.search.jobs import Jobs, Report
 from sweeps.search.proposer import Proposer
 from sweeps.trial import Trial
 
-Report = Mapping[str, Any]
-METRICS = "metrics/"
+METRICS, WORKER = "metrics/", "worker/"
 """Tune hands a scheduler what was reported with nested names joined."""
 
 
 class ProposerSearcher(Searcher):
-    """Tune's view of a proposer. `job_of` makes what a worker is told of a trial, `row_of` reads its row once it has one."""
+    """Tune's view of a proposer."""
 
-    def __init__(self, proposer: Proposer, job_of: Callable[[Trial], Any], row_of: Callable[[str], Row | None]) -> None:
+    def __init__(self, proposer: Proposer, jobs: Jobs) -> None:
         super().__init__(metric="trained_steps", mode="max")  # Tune wants one that every report has; nothing reads it
-        self.proposer, self.job_of, self.row_of = proposer, job_of, row_of
+        self.proposer, self.jobs = proposer, jobs
         self.issued: dict[str, Trial] = {}
         """Trials that were handed out, by their id in Tune."""
         self.under_way: set[str] = set()
         """Of these, the ones that have not ended."""
+        self.again: deque[Trial] = deque()
+        """To be handed out once more, with a job that is made."""
 
     def suggest(self, trial_id: str) -> Any:
-        trial = self.proposer.next()
-        if trial is None:  # with None Tune asks again: when a first seed has ended, others may follow
-            return None if self.under_way and self.proposer.rule.milestones else Searcher.FINISHED
+        trial = self.again.popleft() if self.again else None
+        job = None if trial is None else self.jobs.made[trial.id]
+        if trial is None:
+            trial = self.proposer.next()
+            if trial is None:  # with None Tune asks again
+                return None if self._may_follow() else Searcher.FINISHED
+            job = self.jobs.make(trial)
         self.issued[trial_id] = trial
         self.under_way.add(trial_id)
-        return {"job": self.job_of(trial)}
+        return {"job": job}
 
     def on_trial_complete(self, trial_id: str, result: Report | None = None, error: bool = False) -> None:
         self.under_way.discard(trial_id)
-        row = self.row_of(self.issued[trial_id].id)
-        if row is not None:  # else it was interrupted, or lost and gets its row in the end
+        trial = self.issued[trial_id]
+        row = self.jobs.row(trial, done=bool(result and result.get("done")) and not error)
+        if row is None:
+            return
+        if self.jobs.again(trial, row):
+            self.again.append(trial)
+        else:
             self.proposer.ended(row)
+
+    def _may_follow(self) -> bool:
+        """Whether a trial that is under way may bring others: the other seeds of a first, or itself with a whole GPU."""
+        by_rule = bool(self.under_way and self.proposer.rule.milestones)
+        return by_rule or any(self.jobs.may_come_again(self.issued[trial_id]) for trial_id in self.under_way)
 
     def save(self, checkpoint_path: str) -> None:
         """The store is the memory."""
@@ -53,22 +69,32 @@ class ProposerSearcher(Searcher):
 
 
 class RuleScheduler(FIFOScheduler):
-    """Trials in order, each asked about at its milestones. `stopped` writes the row of one that is not to go on."""
+    """Trials in order, each asked about at its milestones."""
 
-    def __init__(self, proposer: Proposer, stopped: Callable[[Trial, Report], None]) -> None:
+    def __init__(self, proposer: Proposer, jobs: Jobs) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.proposer, self.stopped = proposer, stopped
+        self.proposer, self.jobs = proposer, jobs
+        self.scores: dict[str, dict[int, float]] = {}
+        """Of trials that were judged, by id and milestone."""
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: Report) -> str:
         rule, step, trial_id = self.proposer.rule, result["trained_steps"], result["trial"]
-        if result["done"] or step not in rule.scores or trial_id in rule.scores[step] or not self.proposer.is_judged(trial_id):
+        scores = self.scores.setdefault(trial_id, {})
+        if result["done"] or step not in rule.scores or step in scores or not self.proposer.is_judged(trial_id):
             return TrialScheduler.CONTINUE
-        objective = self.proposer.search.objectives[0]
-        metrics = {name.removeprefix(METRICS): value for name, value in result.items() if name.startswith(METRICS)}
+        objective, metrics = self.proposer.search.objectives[0], _part(result, METRICS)
         score = objective.of_metrics(metrics)
-        rule.note(trial_id, step, objective.score(objective.worst) if score is None else score)
-        if not rule.stops(trial_id, step):
+        scores[step] = objective.score(objective.worst) if score is None else score
+        rule.note(trial_id, step, scores[step])
+        stops = rule.stops(trial_id, step)
+        if not self.proposer.leads(trial_id):
+            rule.forget(trial_id)
+        if not stops:
             return TrialScheduler.CONTINUE
-        owner = self.proposer.owners[trial_id]
-        self.stopped(next(own for own in owner.trials if own.id == trial_id), {**result, "metrics": metrics})
+        own = next(own for own in self.proposer.owners[trial_id].trials if own.id == trial_id)
+        self.jobs.stop(own, {**result, "metrics": metrics, "worker": _part(result, WORKER)}, objective, scores)
         return TrialScheduler.STOP
+
+
+def _part(result: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in result.items() if name.startswith(prefix)}

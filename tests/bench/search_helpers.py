@@ -16,21 +16,23 @@ def named(name, seeds=(100, 101)):
     return replace(PLAIN, run_name=name, seeds=seeds)
 
 
-def rows_at(search, point, value, number, outcome="ok", profile="laptop", **changes):
+def rows_at(search, point, value, number, outcome="ok", profile="laptop", hour=0, **changes):
     """One row a seed; the second seed scores a hundredth less, a stopped configuration has its first seed alone."""
     entry = search.configuration(point, profile)
     kept = entry.trials[:1] if outcome == "stopped_early" else entry.trials
     for trial in kept:
         step = {"stopped_early": 100, "diverged": 50}.get(outcome, trial.spec.steps)
         facts = {"sweep": search.sweep, "outcome_step": step, "seconds": 2.0, "steps": trial.spec.steps}
-        own = {"finished_at": f"2026-01-01T00:{number // 60:02}:{number % 60:02}+00:00"} | facts | changes
+        time = f"2026-01-01T{hour:02}:{number // 60:02}:{number % 60:02}+00:00"
+        own = {"started_at": time, "finished_at": time} | facts | changes
         yield row_of(trial, trial.spec.seed, value - (trial.spec.seed - 100) / 100, outcome, METRIC, **own)
 
 
 def grid_rows(value=-4.0, **changes):
+    """An hour after the others, which so cannot have known them."""
     search = named("grid")
     for number, point in enumerate(search.space.grid()):
-        yield from rows_at(search, point, value - number / 100, number, **changes)
+        yield from rows_at(search, point, value - number / 100, number, **({"hour": 1} | changes))
 
 
 def tpe_rows(value=-3.0, name="tpe", **changes):

@@ -14,7 +14,7 @@ from bench.render.coordinates import Scale, marks_of
 from bench.report.page import page
 from bench.search_figure import SearchFigures
 from bench.search_table import Searches
-from bench.searches import GENERATOR_LR
+from bench.searches import GENERATOR_LR, TOY_GENERATOR_LR
 from sweeps.search.objective import Objective
 from sweeps.search.space import choice, uniform
 
@@ -68,7 +68,7 @@ def test_every_scored_configuration_is_a_line_and_how_it_ended_shows(both):
     (best,) = [line for line in lines if line.get_linewidth() > 2]
     heights = best.get_ydata()
     assert heights[-1] == 1.0
-    assert heights[1] == pytest.approx(GENERATOR_LR.position(BEST["method.generator_lr"]))
+    assert heights[1] == pytest.approx(TOY_GENERATOR_LR.position(BEST["method.generator_lr"]))
 
 
 def test_one_bad_score_does_not_flatten_the_others():

@@ -84,29 +84,41 @@ def test_a_grid_that_was_interrupted_is_not_taken_for_the_grid(tmp_path):
     assert judged(results).judgement == "undetermined"
 
 
-def test_a_grid_with_values_of_its_own_is_one_if_no_combination_is_missing(tmp_path):
+def test_the_grid_has_the_declared_values_and_no_trial_was_stopped(tmp_path):
     search = named("grid")
-    space = (
-        search.space.with_grid("lr", ["1e-3", "1e-2"]).with_grid("generator_lr", ["1e-3"]).with_grid("entropy_weight", ["1", "2"])
-    )
-    rows = [row for number, point in enumerate(space.grid()) for row in rows_at(search, point, -3.0, number)]
-    whole, part = (stored(tmp_path / name, own) for name, own in (("whole", rows), ("part", rows[:-2])))
-    assert Grid.of(searched(whole)[PAIR], "laptop").points == 4
-    assert Grid.of(searched(part)[PAIR], "laptop").run is None
+    space = search.space.with_grid("lr", ["1e-3", "1e-2"])
+    own = [row for number, point in enumerate(space.grid()) for row in rows_at(search, point, -3.0, number)]
+    *most, last = search.space.grid()
+    stopped = [*list(grid_rows())[:-2], *rows_at(search, last, -9.0, 40, "stopped_early")]
+    for name, rows in (("own", own), ("stopped", stopped)):
+        assert Grid.of(searched(stored(tmp_path / name, rows))[PAIR], "laptop").run is None
+    assert len(most) == 35
 
 
-@pytest.mark.parametrize(("value", "judgement"), [(-3.0, "supported"), (-4.0, "undetermined"), (-5.0, "refuted")])
+def test_the_grid_costs_what_its_trials_cost_whoever_ran_them(tmp_path):
+    rows = [row if number % 3 else replace(row, sweep="search-moons-vera-other") for number, row in enumerate(grid_rows())]
+    grid = Grid.of(searched(stored(tmp_path, rows))[PAIR], "laptop")
+    assert (grid.points, grid.steps, grid.run is not None) == (36, 144_000, True)
+
+
+def test_a_search_that_may_have_known_the_grid_is_not_compared_with_it(tmp_path):
+    finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(hour=2)]))
+    assert finding.judgement == "undetermined"
+    assert finding.evidence.startswith("72 of the grid's trials ended before tpe was through")
+
+
+@pytest.mark.parametrize(("value", "judgement"), [(-3.0, "supported"), (-4.03, "undetermined"), (-5.0, "refuted")])
 def test_at_least_as_good_as_the_grid_by_the_seeds_that_there_are(tmp_path, value, judgement):
     finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(value)]))
     assert finding.judgement == judgement
-    assert finding.evidence.endswith("with the seeds that chose them")
+    assert finding.evidence.endswith("tolerance 0.05 (n=2 and 2, the seeds that chose them)")
 
 
 def test_fresh_seeds_decide_where_both_have_them(tmp_path):
     first = next(iter(named("grid").space.grid()))
     rows = [*grid_rows(), *tpe_rows(), *fresh_rows(BEST, -4.5), *fresh_rows(first, -4.0)]
     finding = judged(stored(tmp_path, rows))
-    assert finding == Finding("refuted", "tpe − grid = −0.5 ± 0.023 (n=3 and 3), with fresh seeds")
+    assert finding == Finding("refuted", "grid − tpe = 0.5 ± 0.023, tolerance 0.05 (n=3 and 3, fresh seeds)")
 
 
 def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
@@ -114,7 +126,7 @@ def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
     lost = [replace(row, outcome="diverged") for row in fresh_rows(BEST, -3.0)]
     finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(), *lost, *fresh_rows(first, -4.0)]))
     assert finding.judgement == "refuted"
-    assert "= −16 " in finding.evidence
+    assert "= 16 " in finding.evidence
 
 
 def test_a_search_that_took_as_long_as_the_grid_is_refuted_and_one_of_half_of_it_is_not_cheap(tmp_path, both):

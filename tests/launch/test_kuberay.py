@@ -1,10 +1,14 @@
 """The RayJob manifest, held to the part of the `ray.io/v1` definition that it uses; an unknown field would be dropped unseen."""
 
+import re
+from pathlib import Path
+
 import jsonschema
 import pytest
 import yaml
 from launch_helpers import RUN, SHARED, error_of, parsed, text_of
 
+from sweeps.launch.settings import IMAGE as IMAGE_OF_RAY
 from sweeps.launch.settings import RAY_VERSION
 
 
@@ -17,15 +21,17 @@ TEXTS = {"type": "object", "additionalProperties": TEXT}
 AMOUNTS = {"type": "object", "additionalProperties": {"anyOf": [COUNT, TEXT]}}
 CONTAINER = closed(
     ["name", "image"], name=TEXT, image=TEXT, resources=closed(requests=AMOUNTS, limits=AMOUNTS),
+    envFrom={"type": "array", "items": closed(["secretRef"], secretRef=closed(["name"], name=TEXT))},
     volumeMounts={"type": "array", "items": closed(["name", "mountPath"], name=TEXT, mountPath=PATH)},
 )  # fmt: skip
 VOLUME = closed(["name"], name=TEXT, persistentVolumeClaim=closed(["claimName"], claimName=TEXT))
 POD = closed(
     ["spec"],
     spec=closed(
-        ["containers"], containers={"type": "array", "minItems": 1, "items": CONTAINER}, volumes={"type": "array", "items": VOLUME}
+        ["containers"], containers={"type": "array", "minItems": 1, "items": CONTAINER}, volumes={"type": "array", "items": VOLUME},
+        serviceAccountName=TEXT,
     ),
-)
+)  # fmt: skip
 HEAD = closed(["template"], rayStartParams=TEXTS, template=POD)
 WORKERS = closed(
     ["groupName", "maxReplicas", "minReplicas", "template"],
@@ -86,6 +92,23 @@ def test_one_node_is_the_head_alone_and_a_url_needs_no_volume(capsys):
     assert job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"] == []
 
 
+def pods_of(job):
+    cluster = job["spec"]["rayClusterSpec"]
+    return [group["template"]["spec"] for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"])]
+
+
+def test_all_pods_have_the_secret_and_the_service_account(capsys):
+    bucket = ("--results-dir", "s3://bucket/results", "--nodes", 3)
+    pods = pods_of(job_of(capsys, *bucket, "--secret", "vera-s3", "--service-account", "trainer"))
+    assert len(pods) == 2
+    for pod in pods:
+        assert pod["serviceAccountName"] == "trainer"
+        assert pod["containers"][0]["envFrom"] == [{"secretRef": {"name": "vera-s3"}}]
+    for pod in pods_of(job_of(capsys, *bucket)):
+        assert "serviceAccountName" not in pod
+        assert "envFrom" not in pod["containers"][0]
+
+
 def test_the_entrypoint_is_a_vera_command(capsys):
     command = parsed(job_of(capsys, *SHARED, *CLAIM, "--data-dir", "/data", "--data-claim", "data-claim")["spec"]["entrypoint"])
     assert (command.sweep, command.only, command.results_dir, command.data_dir) == (
@@ -93,10 +116,15 @@ def test_the_entrypoint_is_a_vera_command(capsys):
     )  # fmt: skip
 
 
-def test_the_images_are_of_the_release_that_is_installed():
+def test_the_images_are_of_the_release_that_is_installed_pinned_and_told_of(capsys):
     import ray
 
+    root = Path(__file__).parents[2]
     assert ray.__version__ == RAY_VERSION
+    assert re.search(r"^ray==(.*)$", (root / "constraints.txt").read_text(), re.MULTILINE)[1] == RAY_VERSION
+    (base,) = re.findall(r"^FROM (.*)$", (root / "docs" / "cluster.md").read_text(), re.MULTILINE)
+    assert base == IMAGE_OF_RAY
+    assert base.split(":")[1].split("-")[0] == job_of(capsys, *SHARED, *CLAIM)["spec"]["rayClusterSpec"]["rayVersion"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ def test_aws_lends_as_many_as_asked_for(capsys):
     assert cluster["provider"]["region"] == "eu-west-1"
 
 
+def test_on_aws_all_instances_may_do_what_the_profile_says(capsys):
+    """Ray's own default is for the head alone."""
+    _, cluster = cluster_of(capsys, *AWS, "--instance-profile", "vera-s3")
+    for node in cluster["available_node_types"].values():
+        assert node["node_config"] == {"InstanceType": "g5.4xlarge", "IamInstanceProfile": {"Name": "vera-s3"}}
+    validate_config(prepare_config(cluster))
+
+
 def test_every_node_gets_the_token_and_asks_for_it(capsys):
     _, cluster = cluster_of(capsys, *OWN, "--cpus-per-node", 4)
     assert cluster["file_mounts"]["~/.ray/auth_token"] == "~/.ray/auth_token"

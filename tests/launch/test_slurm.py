@@ -23,9 +23,11 @@ FAKES = {
     "hostname": RECORD + "echo 'fe80::1 127.0.0.1 192.168.0.3 '\n",
     "ray": RECORD
     + 'env | grep ^RAY_ >> "$ENVIRONMENT"; stat -c %a "$RAY_AUTH_TOKEN_PATH" >> "$MODES"; cat "$RAY_AUTH_TOKEN_PATH" >> "$TOKENS"\n'
+    + 'if [ "$1" = symmetric-run ] && [ -n "$RAY_FAILS" ]; then echo "Failed to start Ray" >&2; exit 0; fi\n'
     + 'if [ "$1" = symmetric-run ]; then while [ "$1" != -- ]; do shift; done; shift; exec "$@"; fi\n'
     + 'if [ "$1" = start ]; then trap "exit 0" TERM; while sleep 0.05; do :; done; fi\n',
-    "python3": RECORD + "cat > /dev/null\n",
+    "python3": RECORD  # which waits for all nodes, where it is not only asked for a module
+    + 'cat > /dev/null; [ "$1" != - ] || until [ "$(grep -c ^ray.start "$CALLS")" = "$2" ]; do sleep 0.05; done\n',
     "vera": RECORD + "umask; exit ${VERA_EXIT:-0}\n",
 }
 
@@ -75,6 +77,12 @@ def test_what_slurm_is_asked_for(capsys):
     ]  # fmt: skip
     assert script.startswith("#!/bin/bash\n#SBATCH"), "Slurm reads directives up to the first command"
     assert "exclusive" not in script_of(capsys, "--share-nodes")
+
+
+def test_slurm_can_be_asked_for_more(capsys):
+    more = ("--account=lab", "--qos=long", "--mem=64G")
+    script = script_of(capsys, *(f"--sbatch={line}" for line in more))
+    assert [line for line in script.splitlines() if line.startswith("#SBATCH")][-3:] == [f"#SBATCH {line}" for line in more]
 
 
 @pytest.mark.parametrize("variant", [(), ("--share-nodes",)])
@@ -129,6 +137,27 @@ def test_the_exit_code_is_the_commands_and_nothing_is_left(capsys, cluster):
     assert list((cluster / "home" / ".ray").iterdir()) == []
 
 
+@pytest.mark.parametrize("nodes", ["1", "2"])
+def test_a_ray_that_does_not_start_fails_the_job(capsys, cluster, nodes):
+    """As `ray symmetric-run` ends then: with a line on what is wrong, and 0."""
+    done = run(script_of(capsys), 99, SLURM_JOB_NUM_NODES=nodes, RAY_FAILS="yes")
+    assert done.returncode == 1
+    said, ours = done.stderr.splitlines()
+    assert said == "Failed to start Ray"
+    assert ours.startswith("vera: the command has not run to its end: Ray did not start")
+    assert calls(cluster, "vera") == []
+    assert not os.path.exists("/tmp/vera-99-0")
+
+
+def test_a_setup_line_may_ask_for_what_is_not_set_but_may_not_fail(capsys, cluster):
+    done = run(script_of(capsys, "--setup", 'echo "[$NEVER_SET]"', "--setup", "echo ready"), 99)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[]\nready\n")
+    done = run(script_of(capsys, "--setup", "false"), 99)
+    assert done.returncode == 1
+    assert len(calls(cluster, "vera")) == 1, "that of the first"
+
+
 def test_on_shared_nodes_ray_is_started_and_ended_by_the_script_alone(capsys, cluster):
     with listening(4711):
         done = run(script_of(capsys, "--share-nodes"), 4711)
@@ -179,6 +208,8 @@ def test_ray_finds_room_for_its_sockets(capsys):
     [
         (["--time", "3h", "--", *RUN], "--time is written HH:MM:SS or D-HH:MM:SS"),
         (["--time", "00:00:00", "--", *RUN], "longer than nothing"),
+        (["--sbatch=account=lab", "--", *RUN], "--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got"),
+        (["--sbatch=--account=lab\nrm x", "--", *RUN], "--sbatch takes one line"),
         (["--name", "My Job", "--", *RUN], "--name must be lower-case"),
         ([], "Say what to run after --, e.g. vera launch slurm"),
         (["--", "status"], "vera status runs no trials"),

@@ -5,9 +5,9 @@ import random
 import pytest
 from engine_helpers import make_row
 
-from sweeps.search.analysis import importance, progress
+from sweeps.search.analysis import importance, progress, ranks
 from sweeps.search.declaration import Search
-from sweeps.search.objective import Objective
+from sweeps.search.objective import Objective, Result
 from sweeps.search.space import Space, choice, uniform
 from sweeps.trial import Trial
 from vera.spec import TrialSpec
@@ -58,6 +58,15 @@ def test_too_few_or_equal_scores_say_nothing():
     assert importance(entries(lambda point: point["method.a"], 7)) == dict.fromkeys(SPACE.names)
     assert importance(entries(lambda _: 1.0)) == dict.fromkeys(SPACE.names)
     assert importance([]) == {}
+
+
+def test_a_configuration_that_was_stopped_early_ranks_below_those_that_were_not():
+    """Its score is one of fewer steps, here a hundred times as low, and would drown all others."""
+    made = entries(lambda point: 5 * point["method.a"], 60)
+    made[0] = entry(made[0].point, -90.0, 0, "stopped_early", 1)
+    assert importance(made)["method.a"] > 0.75
+    results = [Result((1.0,)), Result((0.0,)), Result((9.0,), 30), Result((8.0,), 30), Result((99.0,), 10), Result((0.0,))]
+    assert ranks(results) == [6.0, 4.5, 3.0, 2.0, 1.0, 4.5]
 
 
 def test_the_best_so_far_rises_and_counts_the_cost_of_what_was_stopped():

@@ -146,6 +146,26 @@ def test_a_failed_trial_is_run_again_by_the_next_search():
     assert [row.trial_id for row in run(proposer(rows, configurations=1), rows)] == [rows[0].trial_id]
 
 
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_a_configuration_of_which_every_trial_failed_is_run_again_and_no_other(sampler):
+    rows, first = [], proposer(sampler=sampler, configurations=3)
+    for _ in range(6):
+        trial = first.next()
+        rows.append(row_of(trial, bowl(trial), "error" if len(rows) < 2 else "ok"))
+        first.ended(rows[-1])
+    again = run(proposer(rows, sampler, configurations=3), [])
+    assert {row.trial_id for row in again} == {row.trial_id for row in rows[:2]}
+
+
+def test_where_the_first_seed_failed_the_others_are_not_run():
+    search = proposer(configurations=2, rule=rule_for("asha", 100, 10))
+    failed = search.next()
+    search.ended(row_of(failed, None, "error", step=5))
+    following = search.next()
+    assert following.spec.seed == 100
+    assert following.spec.method != failed.spec.method
+
+
 def test_a_stopped_seed_spares_the_others_and_never_wins():
     search = proposer(configurations=2)
     first = search.next()
@@ -192,6 +212,16 @@ def test_where_the_first_seed_diverged_the_others_are_judged():
     first = search.next()
     search.ended(row_of(first, None, "diverged", step=7))
     assert search.is_judged(search.next().id)
+
+
+@pytest.mark.parametrize("sampler", ["grid", "random"])
+def test_a_long_search_goes_on_too(sampler):
+    """Samplers that begin again from the beginning propose more that is known than would end a search elsewhere."""
+    axis = log_uniform("method.lr", low=1e-4, high=1e-1, grid=tuple(10 ** (-4 + number / 40) for number in range(120)))
+    long, rows = replace(SEARCH, space=Space((axis,)), seeds=(100,)), []
+    for wanted in (70, 100):
+        run(proposer(rows, sampler, wanted, search=long), rows)
+        assert len(rows) == wanted
 
 
 def test_a_search_under_a_rule_goes_on_with_the_seeds_that_are_missing():

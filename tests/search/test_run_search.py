@@ -93,9 +93,10 @@ def test_the_command_line_searches_says_what_is_best_and_runs_it(tmp_path):
     assert "the grid of 3 would take 60" in out
     (command,) = [line.split("to run it: ")[1] for line in out.splitlines() if "to run it" in line]
     _, verb, spec, *flags = command.split()
+    assert flags == ["--seeds", "3", "--results-dir", str(tmp_path)]
     content = json.loads(Path(spec.removeprefix("spec:")).read_text())
     assert content["spec"]["method"]["name"] == "ml"
-    code, out, err = vera(verb, spec, *flags, "--results-dir", tmp_path)
+    code, out, err = vera(verb, spec, *flags)
     assert (code, err) == (0, "")
     assert "3 of 3 trials are done" in out
 
@@ -112,18 +113,19 @@ def test_a_search_whose_trials_fail_says_so_and_how_to_see_one(tmp_path):
     ids = [row.trial_id[:8] for row in Store(tmp_path / "trials").rows()]
     assert (code, len(ids)) == (1, 3)
     assert err.startswith("vera: 3 of 3 trials ended as error; see: vera show ")
-    assert err.split()[-1] in ids
+    assert err.endswith(f" --results-dir {tmp_path}\n")
+    assert err.split()[-3] in ids
     assert "3 configurations, 0 of them stopped early, 3 without a score" in out
     assert "best" not in out
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (("moon",), "no task 'moon' to search"), (("moons", "--method", "mlx"), "no search for 'mlx'"),
-    (("moons", "--against", "seconds"), "take --scheduler none"),
+    (("moons", "--against", "seconds", "--scheduler", "asha"), "take --scheduler none"),
     (("moons", "--grid", "lr=1e-3"), "the sampler is tpe: add --sampler grid"),
     (("moons", "--sampler", "grid", "--grid", "lr"), "takes AXIS=V1,V2"),
     (("moons", "--sampler", "grid", "--grid", "speed=1"), "no axis 'speed'"),
-    (("moons", "--sampler", "grid", "--grid", "lr=7"), "not in its range, 3e-06 to 0.03"),
+    (("moons", "--sampler", "grid", "--grid", "lr=7"), "not in its range, 1e-05 to 0.1"),
     (("moons", "--name", "../x"), "--name takes"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(tmp_path, arguments, message):
@@ -147,3 +149,14 @@ def test_names_and_grids_are_part_of_what_is_asked(tmp_path):
     assert out.startswith("search-moons-vera-few · smoke profile · 8 configurations of 2 seeds, 0 of them begun already")
     assert "the grid of 8 would take 320" in out
     assert vera(*common)[1].startswith("search-moons-vera-tpe · smoke profile · 40 configurations")
+    assert not (tmp_path / "searches").exists()
+
+
+@pytest.mark.parametrize(("flags", "name", "scheduler"), [
+    ((), "tpe", "asha"), (("--sampler", "grid"), "grid", "none"), (("--against", "seconds"), "tpe-seconds", "none"),
+    (("--sampler", "grid", "--scheduler", "median"), "grid", "median"),
+])  # fmt: skip
+def test_a_grid_and_two_objectives_stop_no_trial_unless_it_is_asked_for(tmp_path, flags, name, scheduler):
+    out = vera("search", "moons", "--profile", "smoke", "--dry-run", "--results-dir", tmp_path, *flags)[1]
+    assert out.startswith(f"search-moons-vera-{name} · ")
+    assert f"scheduler {scheduler} · " in out

@@ -133,13 +133,47 @@ def test_halving_keeps_a_third_of_those_that_came():
     assert stopped == [False, True, True, False, True, False, True, True, True]
 
 
-def test_a_diverged_trial_fills_its_place_at_later_milestones():
-    rule = Halving((10, 30), 2)
-    rule.note("bad", 10, 1.0)
-    rule.note_end("bad", 17, -100.0)
-    assert rule.scores == {10: {"bad": 1.0}, 30: {"bad": -100.0}}
-    rule.note("good", 30, -5.0)
-    assert not rule.stops("good", 30)
+def test_of_equals_the_one_that_came_before_goes_on():
+    rule = Halving((10,), 3)
+    stopped = []
+    for number in range(12):
+        rule.note(str(number), 10, -100.0)
+        stopped.append(rule.stops(str(number), 10))
+    assert stopped == [False, *[True] * 11]
+
+
+def test_a_diverged_trial_has_its_place_where_it_would_have_been_stopped():
+    """At the next milestone under halving, where more of them would let the others through; at all of them for a median."""
+    for rule, places in ((Halving((10, 30, 90), 2), [30]), (Median((10, 30, 90)), [30, 90])):
+        rule.note("bad", 10, 1.0)
+        rule.note_end("bad", 17, -100.0)
+        assert [step for step, known in rule.scores.items() if known.get("bad") == -100.0] == places
+        rule.note("good", 30, -5.0)
+        assert not rule.stops("good", 30)
+        rule.forget("bad")
+        assert rule.scores == {10: {}, 30: {"good": -5.0}, 90: {}}
+
+
+def test_diverged_trials_make_no_room_for_others_at_later_milestones():
+    """Of 90 trials every second diverges at once: of the others a third of all that came passes each milestone."""
+    rule, rng, passed = Halving((10, 30, 90), 3), random.Random(0), dict.fromkeys((10, 30, 90), 0)
+    for number in range(90):
+        if number % 2:
+            rule.note_end(str(number), 3, -100.0)
+            continue
+        quality = rng.random()
+        for step in rule.milestones:
+            rule.note(str(number), step, quality)
+            if rule.stops(str(number), step):
+                break
+            passed[step] += 1
+    assert passed[10] <= 90 / 3 + 3
+    assert passed[30] <= passed[10] / 2
+    assert passed[90] < passed[30]
+
+
+def test_only_finite_scores_are_told():
+    rule = Halving((10,), 2)
     with pytest.raises(ValueError, match="finite"):
         rule.note("worse", 10, math.nan)
 
@@ -196,13 +230,31 @@ def test_tpe_learns_where_it_is_good_from_what_it_is_told():
     assert (states.count("FAIL"), states.count("RUNNING")) == (1, 10)
 
 
-def test_several_objectives_have_samplers_of_their_own():
-    for name in ("tpe", "nsga2"):
-        sampler = sampler_for(name, SPACE, 2, 0, [(SPACE.draw(random.Random(0)), Result((1.0, -2.0)))])
-        point = sampler.propose()
-        sampler.learn(point, Result((0.0, 0.0)))
-        assert len(sampler.study.best_trials) >= 1
-    with pytest.raises(SettingError, match="for several objectives"):
-        sampler_for("nsga2", SPACE, 1, 0, [])
+def test_tpe_learns_from_several_objectives_too():
+    """Some of the known ones were stopped early, in a search for one of them: of no use here, and no harm."""
+    rng, known = random.Random(3), []
+    for _ in range(60):
+        point = SPACE.draw(rng)
+        scores = (bowl(point), 10 * bowl(point))
+        known.append((point, Result(scores, 10 if bowl(point) < -1.5 else None)))
+    sampler = sampler_for("tpe", SPACE, 2, 0, known)
+    proposals = [sampler.propose() for _ in range(12)]
+    drawn = [SPACE.draw(rng) for _ in range(200)]
+    assert sum(map(bowl, proposals)) / 12 > sum(map(bowl, drawn)) / 200 + 0.2
+    sampler.learn(proposals[0], Result((0.0, 0.0)))
+    assert [trial.values for trial in sampler.study.best_trials] == [[0.0, 0.0]]
+
+
+def test_a_point_that_is_proposed_twice_is_told_twice():
+    few = Space((choice("method.penalty", values=("half",)),))
+    sampler = sampler_for("tpe", few, 1, 0, [])
+    first, second = sampler.propose(), sampler.propose()
+    assert first == second
+    sampler.learn(second, None)
+    sampler.learn(first, Result((1.0,)))
+    assert [trial.state.name for trial in sampler.study.trials] == ["COMPLETE", "FAIL"]
+
+
+def test_an_unknown_sampler_is_refused():
     with pytest.raises(SettingError, match="no sampler 'tpee'"):
         sampler_for("tpee", SPACE, 1, 0, [])

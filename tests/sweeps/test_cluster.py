@@ -7,7 +7,7 @@ import time
 import pytest
 from engine_helpers import wait_for
 
-from sweeps.cluster import check_resources, connected, largest_node, protect_token
+from sweeps.cluster import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
 from sweeps.errors import EngineError
 from sweeps.head import watched_head
 
@@ -67,7 +67,24 @@ def test_what_the_cluster_has_can_be_asked_for(cpus, gpus):
 def test_a_trial_must_fit_on_one_node():
     node = {"Alive": True, "Resources": {"CPU": 2.0}}
     dead = {"Alive": False, "Resources": {"CPU": 64.0}}
-    assert largest_node([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
+    assert available_nodes([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
+
+
+MIXED = Available([{"CPU": 64.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 6.0, "GPU": 1.0}])
+
+
+def test_one_node_must_have_all_that_a_trial_asks_for():
+    with pytest.raises(EngineError, match="asks for 32 CPU and 1 GPU, and no single node has both; the most that one has is "
+                                          "64 CPU with 0 GPU or 8 CPU with 4 GPU: choose a smaller --cpus-per-trial"):  # fmt: skip
+        check_resources(32, 1, MIXED)
+    for cpus, gpus in ((64, 0), (8, 4), (6, 1)):
+        check_resources(cpus, gpus, MIXED)
+
+
+def test_cpus_for_a_gpu_are_those_of_the_nodes_that_have_gpus():
+    assert cpus_per_gpu(MIXED) == 2.0
+    assert cpus_per_gpu({"CPU": 16.0, "GPU": 4.0}) == 4.0
+    assert cpus_per_gpu({"CPU": 16.0}) == 0.0
 
 
 def test_a_token_that_cannot_be_kept_is_an_error_with_a_way_on(tmp_path, monkeypatch):

@@ -2,11 +2,12 @@
 
 import json
 import re
+import shlex
 
 import pytest
 from engine_helpers import PLUGIN, ROOT, vera
 
-from bench.cli import main
+from bench.cli import main, parser
 from sweeps.store import Store
 from sweeps.sweep import find_sweep
 
@@ -110,6 +111,20 @@ def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
     assert {label: row.attempt for label, row in again.items()} == {"good": 1, "raises": 2, "diverges": 1, "slow": 2}
     assert (again["good"], again["diverges"]) == (rows["good"], rows["diverges"])
     assert (again["raises"].outcome, again["slow"].outcome, code) == ("ok", "timeout", 1)
+
+
+@pytest.mark.parametrize("place", ["results/local", "my results"])
+def test_the_commands_that_are_offered_look_into_the_same_store(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bench.engine._execute", lambda *_: None)
+    assert main(["run", "toy-demo", "--profile", "smoke", "--seeds", "1", "--results-dir", place]) == 1
+    shown = re.findall(r"see: (.*)$", capsys.readouterr().err, re.MULTILINE)
+    assert len(shown) == 3
+    assert main(["status", "--results-dir", place]) == 0
+    shown += re.findall(r"To begin: (.*)$", capsys.readouterr().out, re.MULTILINE)
+    for command in shown:
+        assert parser().parse_args(shlex.split(command)[1:]).results_dir == place
+        assert ("--results-dir" in command) == (place != "results/local")
 
 
 @pytest.mark.parametrize("verb", ["run", "plan", "status"])

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,12 +13,15 @@ from types import SimpleNamespace
 import pytest
 from engine_helpers import PATIENCE, ROOT
 from node_helpers import free_port
+from pyarrow import fs
+from store_helpers import CREDENTIALS
 
 from sweeps import cluster, preflight
 from sweeps.cluster import check_reachable, connected, joined_address
 from sweeps.errors import EngineError, StoreError
 from sweeps.execute import Engine, Listener, close, job_for
 from sweeps.preflight import Answer, Question, answer, refuse
+from sweeps.remote_folder import RemoteFolder
 from sweeps.store import Store
 from sweeps.sweep import find_sweep
 
@@ -86,6 +90,103 @@ def test_a_mark_that_cannot_be_left_is_an_error_with_a_way_on(tmp_path):
         preflight.check_nodes(tmp_path / "no")
 
 
+# Results in a bucket.
+
+
+class Denied(OSError):
+    """As `sweeps.s3` words what a server refuses."""
+
+    def __init__(self, *_):
+        super().__init__(5, "access is denied. Credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+
+
+def deny(*_):
+    raise Denied
+
+
+def objects_in(bucket):
+    folder = RemoteFolder(bucket)
+    found = folder.objects.get_file_info(fs.FileSelector(folder.root, recursive=True, allow_not_found=True))
+    return [info.base_name for info in found if info.is_file]
+
+
+@pytest.fixture
+def marked(bucket, tmp_path):
+    """A question on a bucket in which the driver has left its mark."""
+    (tmp_path / "mark").write_text(".mark")
+    RemoteFolder(bucket).put(".mark", tmp_path / "mark")
+    return Question(bucket, ".mark")
+
+
+def test_a_bucket_is_written_read_and_cleared_by_whoever_is_asked(marked, monkeypatch):
+    done = []
+    for doing in ("put", "opened", "delete"):
+        honest = getattr(RemoteFolder, doing)
+        monkeypatch.setattr(RemoteFolder, doing, lambda *a, d=doing, h=honest: done.append((d, a[1])) or h(*a))
+    given = answer(marked)
+    assert (given.shares, given.writes, given.refused) == (True, True, "")
+    own = done[0][1]
+    assert own.startswith(".mark-")
+    assert done == [("put", own), ("opened", own), ("opened", ".mark"), ("delete", own)]
+    assert objects_in(marked.results) == [".mark"]
+    refuse({"a": given}, marked, answer(marked))
+
+
+@pytest.mark.parametrize("doing", ["put", "opened", "delete"])
+def test_a_bucket_that_cannot_be_used_is_refused_with_the_reason_and_the_way_on(doing, marked, monkeypatch):
+    monkeypatch.setattr(RemoteFolder, doing, deny)
+    given = answer(marked)
+    assert given.refused.endswith(f"{marked.results}: {Denied().strerror}.")
+    with pytest.raises(EngineError) as caught:
+        refuse({"node 1": replace(GOOD, refused=given.refused)}, marked, GOOD)
+    assert "node 1: cannot " in str(caught.value)
+    assert "in the environment of each node: docs/cluster.md says how they get there. Mend that" in str(caught.value)
+
+
+def test_a_server_that_a_node_does_not_reach_is_no_matter_of_credentials(marked):
+    given = replace(GOOD, refused="Cannot use the results in s3://x: the server does not answer (timeout). Check the address.")
+    with pytest.raises(EngineError, match=r"node 1: cannot use the results in s3://x: the server .* Check the address\. Mend that"):
+        refuse({"node 1": given}, marked, GOOD)
+
+
+def test_another_server_at_the_same_address_is_refused(marked):
+    given = answer(replace(marked, mark=".never-left"))
+    assert (given.shares, given.writes) == (False, True)
+    with pytest.raises(EngineError, match=r"does not see in s3://.* what this machine wrote there"):
+        refuse({"node 1": replace(GOOD, shares=False)}, marked, GOOD)
+
+
+def test_a_driver_that_may_not_write_to_the_bucket_is_told_before_anybody_is_asked(bucket, monkeypatch):
+    monkeypatch.setattr(preflight, "_ask", lambda _: pytest.fail("a node was asked"))
+    monkeypatch.setattr(RemoteFolder, "put", deny)
+    with pytest.raises(StoreError, match=r"Cannot write the results in s3://.*: access is denied"):
+        preflight.check_nodes(bucket)
+
+
+@pytest.fixture
+def guarded_bucket(s3_endpoint, bucket):
+    """The same bucket behind a door that asks for credentials, which the server itself does not."""
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    behind = DomainDispatcherApplication(create_backend_app)
+
+    def door(request, respond):
+        if CREDENTIALS["AWS_ACCESS_KEY_ID"] in request.get("HTTP_AUTHORIZATION", ""):
+            return behind(request, respond)
+        respond("403 Forbidden", [("Content-Length", "0")])
+        return [b""]
+
+    server = make_server("127.0.0.1", 0, door, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield bucket.replace(s3_endpoint, f"127.0.0.1:{server.port}")
+    server.shutdown()
+    server.server_close()
+
+
+# Real nodes.
+
+
 TWO_NODES = """
 import os, pathlib, sys
 from sweeps.cluster import QUIET, connected, protect_token
@@ -95,9 +196,11 @@ from ray.cluster_utils import Cluster
 from sweeps.errors import EngineError
 from sweeps import preflight
 
-results = pathlib.Path(sys.argv[1])
+results, bucket = pathlib.Path(sys.argv[1]), sys.argv[2]
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100_000_000})
-cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+keys = {name: os.environ.pop(name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+poor = cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+os.environ.update(keys)
 cluster.wait_for_nodes()
 with connected(cluster.address):
     preflight.check_nodes(results, [str(results)])
@@ -107,23 +210,33 @@ with connected(cluster.address):
     except EngineError as error:
         print(error)
     print([given.shares for given in preflight._ask(preflight.Question(str(results), ".not-there")).values()])
+    try:
+        preflight.check_nodes(bucket)
+    except EngineError as error:
+        print(str(error).replace(poor.node_id[:8], "POOR"))
 cluster.shutdown()
 """
 
 
-def test_every_node_of_a_real_cluster_is_asked(tmp_path):
+def test_every_node_of_a_real_cluster_is_asked(tmp_path, guarded_bucket):
+    """The second of which has no credentials for the bucket."""
     with tempfile.TemporaryDirectory(prefix="vr", dir="/tmp") as short:
         (Path(short) / "ray").mkdir()
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", TWO_NODES, str(tmp_path)],
-            cwd=ROOT, env=os.environ | {"RAY_TMPDIR": short}, capture_output=True, text=True, timeout=PATIENCE, check=False,
+            [sys.executable, "-W", "error", "-c", TWO_NODES, str(tmp_path), guarded_bucket],
+            cwd=ROOT, env=os.environ | CREDENTIALS | {"RAY_TMPDIR": short}, capture_output=True, text=True, timeout=PATIENCE,
+            check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    good, refused, shares = done.stdout.splitlines()
+    good, refused, shares, denied = done.stdout.splitlines()
     assert good == "good []"
     assert refused.count("node ") == 2
     assert refused.count(": has no /no/such/data") == 1
     assert shares == "[False, False]"
+    assert denied.startswith("The cluster cannot run these trials. node POOR (")
+    assert denied.count("node ") == 1
+    assert f"cannot use the results in {guarded_bucket}: access is denied. Credentials are AWS_ACCESS_KEY_ID" in denied
+    assert objects_in(guarded_bucket) == []
 
 
 def test_an_address_where_nothing_answers_is_refused_soon():

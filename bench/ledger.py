@@ -1,0 +1,58 @@
+"""The ledger of results/README.md: what was run, when, for how long, at which commit. Written here from the published rows.
+
+    python -m bench.ledger            write it, between the marks
+    python -m bench.ledger --check    write nothing; exit code 1 if it is not what it would be
+
+A line for each sweep and profile. Minutes are of training and measuring, added up over trials. Loads neither torch nor ray.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from bench.flags import PUBLISHED
+from bench.written import written_block
+from sweeps.row import Row
+from sweeps.store import Store
+
+PAGE = Path("results/README.md")
+HEAD = (
+    "| sweep | profile | trials | not ok | from | to | CPU-minutes | commit |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """The lines of the ledger, its head first."""
+    yield from HEAD
+    by_sweep = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, _natural(row.sweep)))
+    for (profile, sweep), found in groupby(by_sweep, key=lambda row: (row.profile, row.sweep)):
+        yield _line(profile, sweep, list(found))
+
+
+def _line(profile: str, sweep: str, rows: Sequence[Row]) -> str:
+    commits = sorted({f"`{row.git_commit[:7]}`{' (changed)' if row.git_dirty else ''}" for row in rows})
+    first, last = min(row.started_at for row in rows), max(row.finished_at for row in rows)
+    other = sum(row.outcome != "ok" for row in rows)
+    minutes = sum(row.seconds * row.cpus for row in rows) / 60
+    cells = sweep, profile, len(rows), other, _minute(first), _minute(last), f"{minutes:,.0f}", ", ".join(commits)
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Figure 3 before Figure 10."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return written_block(argv, "bench.ledger", "ledger", PAGE, lambda: lines(Store(f"{PUBLISHED}/trials", create=False).rows()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

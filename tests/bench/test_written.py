@@ -1,0 +1,70 @@
+"""What is written into pages from the published results: the ledger in results/README.md, the table of tables in README.md."""
+
+import re
+from pathlib import Path
+
+from engine_helpers import make_row
+
+import bench.paper  # noqa: F401 (every artifact is registered)
+from bench import ledger, overview
+from bench.artifact import artifacts
+from bench.written import written_block
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_ledger_is_that_of_the_published_rows(monkeypatch, capsys):
+    """If the change is meant: python -m bench.ledger."""
+    monkeypatch.chdir(ROOT)
+    assert ledger.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_a_line_for_each_sweep_and_profile_in_the_order_of_numbers():
+    about = {
+        "started_at": "2026-01-02T03:04:05.678+00:00",
+        "finished_at": "2026-01-02T03:09:05.678+00:00",
+        "git_commit": "abcdef0123",
+    }
+    rows = [
+        make_row("1", sweep="figure10", profile="laptop", seconds=60.0, cpus=2.0, git_dirty=False, **about),
+        make_row("2", sweep="figure3", profile="paper", seconds=90.0, cpus=1.0, git_dirty=False, **about),
+        make_row("3", sweep="figure3", profile="laptop", seconds=30.0, cpus=1.0, git_dirty=False, outcome="diverged", **about),
+        make_row("4", sweep="figure3", profile="laptop", seconds=90.0, cpus=1.0, git_dirty=True, **about),
+    ]
+    assert list(ledger.lines(rows))[2:] == [
+        "| figure3 | laptop | 2 | 1 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0`, `abcdef0` (changed) |",
+        "| figure10 | laptop | 1 | 0 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0` |",
+        "| figure3 | paper | 1 | 0 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0` |",
+    ]
+
+
+def test_a_page_that_is_stale_is_said_to_be_and_written(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(ROOT)
+    page = tmp_path / "README.md"
+    page.write_text(ledger.PAGE.read_text().replace("| trials |", "| runs |"))
+    monkeypatch.setattr(ledger, "PAGE", page)
+    assert ledger.main(["--check"]) == 1
+    assert "python -m bench.ledger" in capsys.readouterr().err
+    assert ledger.main([]) == 0
+    assert ledger.main(["--check"]) == 0
+
+
+def test_the_table_of_tables_is_that_of_the_published_results(monkeypatch, capsys):
+    """If the change is meant: python -m bench.overview."""
+    monkeypatch.chdir(ROOT)
+    assert overview.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_the_table_of_tables_has_every_artifact_once():
+    named = [name for entry in overview.ENTRIES for name in (entry.name, *re.findall(r"`([a-z-]+)`", entry.others))]
+    sheets = {*(f"figure{number}" for number in (7, *range(9, 28)))}
+    assert set(named) | sheets == {name for name, artifact in artifacts.known.items() if artifact.listed}
+    assert len(set(named)) == len(named)
+
+
+def test_a_page_without_marks_is_refused(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("nothing here\n")
+    assert written_block([], "bench.ledger", "ledger", page, lambda: ["a line"]) == 1
+    assert "has no place for it" in capsys.readouterr().err
+    assert page.read_text() == "nothing here\n"
