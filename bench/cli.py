@@ -10,11 +10,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from inspect import signature
+from typing import get_args
 
 import vera
 from bench import engine, launching, rendering, reporting, searching
 from bench.flags import Parser, Verbs
-from vera.errors import SettingError, VeraError
+from vera.errors import DataMissing, SettingError, VeraError
 
 EXAMPLES = """examples:
   vera run table2 --profile smoke      train the whole of Table 2 in a tiny size, to see that it runs
@@ -128,7 +131,6 @@ def data_list(arguments: argparse.Namespace) -> int:
 
 def describe(factory: Callable[..., object], data_dir: str | None) -> tuple[str, str, str]:
     """Whether a data set's files are here, the first line of what it says about itself, and what to do if files are missing."""
-    from vera.errors import DataMissing
     from vera.settings import settings_of
 
     what = (factory.__doc__ or "no description").strip().splitlines()[0]
@@ -138,13 +140,27 @@ def describe(factory: Callable[..., object], data_dir: str | None) -> tuple[str,
     try:
         locate(data_dir)
     except DataMissing as error:
-        return "missing", what, str(error)
+        return _smaller(factory, locate, data_dir) or "missing", what, str(error)
     return "here", what, ""
+
+
+def _smaller(factory: Callable[..., object], locate: Callable[..., object], data_dir: str | None) -> str:
+    """What is here of a data set that can be made of several sources; nothing if none is."""
+    from vera.settings import settings_of
+
+    for source in get_args(settings_of(factory)["source"].annotation) if "source" in signature(locate).parameters else ():
+        with suppress(DataMissing):
+            locate(data_dir, source=source)
+            return f"here ({source})"
+    return ""
 
 
 def data_fetch(arguments: argparse.Namespace) -> int:
     from vera.data.fetch import fetch
 
+    if why := without_files(arguments):
+        print(f"{why}; nothing to fetch.")
+        return 0
     fetch(arguments.name, arguments.data_dir)
     return 0
 
@@ -152,6 +168,9 @@ def data_fetch(arguments: argparse.Namespace) -> int:
 def data_check(arguments: argparse.Namespace) -> int:
     from vera.data.fetch import check, sources
 
+    if arguments.name and (why := without_files(arguments)):
+        print(f"{why}; nothing to check.")
+        return 0
     reports = [report for name in ([arguments.name] if arguments.name else sources()) for report in check(name, arguments.data_dir)]
     for report in reports:
         print(f"{report.state:7}  {report.file:30}  {report.detail if report.state != 'missing' else ''}".rstrip())
@@ -159,6 +178,24 @@ def data_check(arguments: argparse.Namespace) -> int:
         print(f"\n{report.detail}")
     failures = {"corrupt", "missing"} if arguments.name else {"corrupt"}
     return int(any(report.state in failures for report in reports))
+
+
+def without_files(arguments: argparse.Namespace) -> str:
+    """Where a data set comes from whose files nobody has to fetch; nothing for one that has such files, or is none."""
+    from sweeps.trial import register_tables
+    from vera.data.fetch import source_of
+    from vera.registry import datasets, unseen_sets
+
+    register_tables()
+    factory = next((registry.get(arguments.name) for registry in (datasets, unseen_sets) if arguments.name in set(registry)), None)
+    if factory is None or source_of(arguments.name) is not None:
+        return ""
+    files, _, remedy = describe(factory, arguments.data_dir)
+    if remedy:
+        raise DataMissing(remedy)
+    package = getattr(factory, "package", "a package that is installed")
+    told = {"here": f"comes with {package}", "your own file": "is your own file"}
+    return f"{arguments.name} {told.get(files, files)}"
 
 
 def load_plugins(files: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sweeps.trial import register_tables
-from vera.errors import DataMissing, SettingError
+from vera.errors import DataMissing, SettingError, UnknownName
 from vera.registry import datasets
 from vera.settings import Setting, check_names, check_value, settings_of
 
@@ -21,6 +21,9 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     register_tables()
     head, *pairs = text.split(",")
     name, colon, path = head.strip().partition(":")
+    if not colon and (kind := Path(name).suffix.removeprefix(".")) in ("csv", "parquet"):
+        meant = f"{kind}:{text}" if pairs else f"{kind}:{text},label=COLUMN"
+        raise UnknownName(f"There is no data set '{name}'. Did you mean {meant}?")
     known = {key: setting for key, setting in settings_of(datasets.get(name)).items() if key != "data_dir"}
     settings = dict(_pair(pair, text) for pair in pairs)
     if colon:

@@ -2,23 +2,28 @@
 
 import argparse
 import json
+import re
 import shlex
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, get_args
 
-from bench.costs import plan_cost, trial_cost
-from bench.flags import LOCAL, PROFILES, Verbs, execution, selection, verb
-from bench.selecting import asked_trials, flop_of
+from bench.costs import counted, own_cores, plan_cost, published_seconds, trial_cost
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILES, Verbs, execution, selection, shown_place, verb
+from bench.selecting import asked_trials, flop_of, needs_none, origin, stored_trial
 from sweeps.errors import EngineError
 from sweeps.row import FAILURES
+from vera.errors import UnknownName
 
 if TYPE_CHECKING:
     from sweeps.execute import Engine
     from sweeps.plan import Plan
+    from sweeps.row import Row
     from sweeps.store import Store
 
+PROFILE, DATASET, PLACE, PLUGIN = "--profile", "--dataset", "--results-dir", "--plugin"
+USUAL = {PROFILE: DEFAULT_PROFILE, PLACE: LOCAL}
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
 
@@ -71,28 +76,40 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     from sweeps.sweep import find_sweep, sweeps
 
     held = _store(arguments).outcomes()
-    for name in sweeps.names():
+    names = sorted(sweeps.names(), key=_by_number)
+    for name in names:
         sweep = find_sweep(name)
-        for profile in PROFILES:
-            trials = sweep.trials(profile)
-            done = sum(trial.id in held for trial in trials)
-            print(f"{name:16} {profile:8} {done:>4} of {len(trials):<4} {sweep.about if profile == 'smoke' else ''}".rstrip())
+        trials = {profile: sweep.trials(profile) for profile in PROFILES}
+        counts = {profile: f"{sum(trial.id in held for trial in of)}/{len(of)}" for profile, of in trials.items()}
+        told = (
+            "  ".join(f"{profile} {count:<7}" for profile, count in counts.items()) if any(trials.values()) else "needs no trials"
+        )
+        print(f"{name:{max(map(len, names))}}  {told:43}  {sweep.about}")
     return 0
 
 
+def _by_number(name: str) -> list[str | int]:
+    """figure2 comes before figure10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+
+
 def plan_sweep(arguments: argparse.Namespace) -> int:
+    if needs_none(arguments):
+        return _nothing_to_run(arguments)
     plan = _plan(arguments)
     print(_summary(arguments, plan))
     for trial in plan.missing:
         cost = trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
         about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
-        print(f"  {trial.id[:8]}  {about} {trial.spec.steps:,} steps   {cost}")
+        print(f"  {trial.id[:8]}  {about} {counted(trial.spec.steps, 'step')}   {cost}")
     return 0
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
     from bench.reuse import take
 
+    if needs_none(arguments):
+        return _nothing_to_run(arguments)
     plan = _plan(arguments)
     print(_summary(arguments, plan), flush=True)
     if arguments.dry_run:
@@ -105,26 +122,41 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
-        see = shlex.join(["vera", "show", trial.id[:8], *_results_flag(arguments)])
+        see = shlex.join(["vera", "show", trial.id[:8], *_kept(arguments, PLACE)])
         print(f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: {see}", file=sys.stderr)
-    print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{_way_on(arguments)}")
+    way_on = f"{_once_more(arguments) if bad else ''}{_way_on(arguments)}"
+    print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{way_on}")
     return int(bool(bad))
 
 
+def _nothing_to_run(arguments: argparse.Namespace) -> int:
+    print(f"{arguments.sweep} needs no trials{_way_on(arguments)}")
+    return 0
+
+
 def _way_on(arguments: argparse.Namespace) -> str:
-    """How to look at it, where it is a table or a figure."""
+    """How to look at it: as a table or a figure where it is one, else on the page of all trials."""
     from bench.artifact import artifacts
 
-    asked = {"--profile": (arguments.profile, "laptop"), "--dataset": (arguments.dataset, None)}
-    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
-    command = shlex.join(["vera", "render", arguments.sweep, *options, *_results_flag(arguments), *plugins])
-    return f"; to see it: {command}" if arguments.sweep in artifacts.known else ""
+    if arguments.sweep in artifacts.known:
+        return f"; to see it: {shlex.join(['vera', 'render', arguments.sweep, *_kept(arguments, PROFILE, DATASET, PLACE, PLUGIN)])}"
+    return f"; to see it: {shlex.join(['vera', 'report', *_kept(arguments, PLACE, PLUGIN)])}"
 
 
-def _results_flag(arguments: argparse.Namespace) -> list[str]:
-    """What a command that goes on from here must be told, for it to look into the same store."""
-    return [] if arguments.results_dir == LOCAL else ["--results-dir", arguments.results_dir]
+def _once_more(arguments: argparse.Namespace) -> str:
+    flags = _kept(arguments, PROFILE, "--only", "--seeds", DATASET, PLACE, PLUGIN)
+    return f"; to run again what failed: {shlex.join(['vera', 'retry', arguments.sweep, *flags])}"
+
+
+def _kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
+    """Those of the flags that were not left at their default, as another command must repeat them."""
+    words = []
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        own = flag == PROFILE and ":" in arguments.sweep  # a single trial brings its profile along
+        if value not in (None, USUAL.get(flag)) and not own:
+            words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
+    return words
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -136,15 +168,15 @@ def status(arguments: argparse.Namespace) -> int:
     for (name, profile, outcome), count in sorted(counts.items()):
         print(f"{name:16} {profile:8} {outcome:14} {count}")
     if not counts:
-        begin = shlex.join(["vera", "run", "toy-demo", *_results_flag(arguments)])
-        print(f"No trials in {arguments.results_dir} yet. To begin: {begin}")
+        print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo{shown_place(arguments)}")
     _name_problems(store)
     return 0
 
 
 def show(arguments: argparse.Namespace) -> int:
-    store = _store(arguments)
-    row = store.row(arguments.id)
+    row, store = stored_trial(arguments.id, _store(arguments))
+    if from_where := origin(store):
+        print(f"{row.trial_id}{from_where}")
     for name, value in asdict(row).items():
         text = json.dumps(json.loads(value), indent=2, ensure_ascii=False) if name in JSON_COLUMNS else value
         print(f"{name:18} {text}")
@@ -161,9 +193,10 @@ def replay(arguments: argparse.Namespace) -> int:
     from sweeps.attempt import Conditions
     from sweeps.replay import compare_with_replay
 
-    row = _store(arguments).row(arguments.id)
+    row, store = stored_trial(arguments.id, _store(arguments))
+    _check_known(row)
     differences, seconds = compare_with_replay(row, Conditions(data_dir=arguments.data_dir, cpus=row.cpus, device=row.device))
-    title = f"replayed {row.label} seed {row.seed} in {seconds:.0f} s"
+    title = f"replayed {row.label} seed {row.seed}{origin(store)} in {seconds:.0f} s"
     if not differences:
         print(f"{title}: identical to the stored row")
         return 0
@@ -171,6 +204,16 @@ def replay(arguments: argparse.Namespace) -> int:
     for line in differences:
         print(f"  {line}")
     return 1
+
+
+def _check_known(row: "Row") -> None:
+    """What a plug-in brought is not known without it."""
+    from sweeps.trial import Trial
+
+    try:
+        _ = Trial.from_facts(json.loads(row.spec)).facts
+    except UnknownName as error:
+        raise UnknownName(f"{error} If a plug-in of yours has it: --plugin FILE") from error
 
 
 def engine_of(arguments: argparse.Namespace) -> "Engine":
@@ -222,14 +265,16 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     trials = asked_trials(arguments, store)
     plan = make_plan(trials, store.outcomes(), store.rows(), retry, shipped(retry) if arguments.reuse_published else ())
     _name_problems(store)
-    return plan
+    elsewhere = published_seconds([trial for trial in plan.missing if trial.id not in plan.seconds])
+    return replace(plan, seconds=plan.seconds | elsewhere, borrowed=bool(elsewhere))
 
 
 def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
-    about = plan_cost(flop_of(arguments.sweep), plan) if plan.missing else ""
+    cores = None if getattr(arguments, "address", None) else own_cores()
+    about = plan_cost(flop_of(arguments.sweep), plan, cores) if plan.missing else ""
     total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
     done = f"{len(plan.cached)} already done{f' · {len(plan.elsewhere)} published' if plan.elsewhere else ''}"
-    return f"{arguments.sweep} · {arguments.profile} profile · {total} trials · {done}{about}"
+    return f"{arguments.sweep} · {arguments.profile} profile · {counted(total, 'trial')} · {done}{about}"
 
 
 def _name_problems(store: "Store") -> None:
@@ -239,7 +284,6 @@ def _name_problems(store: "Store") -> None:
 
 
 def _store(arguments: argparse.Namespace) -> "Store":
-    from sweeps.places import within
-    from sweeps.store import Store
+    from bench.results import open_store
 
-    return Store(within(arguments.results_dir, "trials"))
+    return open_store(arguments.results_dir, create=True)

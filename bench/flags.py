@@ -3,10 +3,12 @@
 import argparse
 import math
 import re
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
+    from bench.results import Source
     from sweeps.trial import Profile
 
 LOCAL, PUBLISHED = "results/local", "results/published"
@@ -21,7 +23,30 @@ Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class Parser(argparse.ArgumentParser):
-    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said."""
+    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said.
+
+    A flag is written in full: the beginning of one may mean another tomorrow.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"allow_abbrev": False} | options))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """What a verb does not know is refused by the verb, whose help is the one to read."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._no_such(unknown))
+        return found, unknown
+
+    def _no_such(self, unknown: list[str]) -> str:
+        from vera.settings import closest
+
+        flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
+        if not flags:
+            return f"'{unknown[0]}' is one word too many"
+        meant, known = f"--{flags[0].lstrip('-')}", [name for name in self._option_string_actions if name.startswith("--")]
+        offer = closest(meant, known)
+        return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
@@ -33,9 +58,17 @@ def _in_words(message: str) -> str:
 
     wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
     if wrong is None:
-        return f"{message}."
+        return message if message.endswith("?") else f"{message}."
     argument, given, choices = wrong.groups()
     return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
+
+
+class Given(argparse.Action):
+    """A flag that is also noted as given: some things have a value of their own, which its default does not replace."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, values)
+        namespace.given = (*namespace.given, self.dest)
 
 
 def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
@@ -56,6 +89,23 @@ def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"{text}: {PLACE} (default: {LOCAL})")
 
 
+def shown_place(arguments: argparse.Namespace) -> str:
+    """The flag that a command offered to the user must repeat."""
+    return "" if arguments.results_dir == LOCAL else f" {shlex.join(['--results-dir', str(arguments.results_dir)])}"
+
+
+def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
+    """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown another."""
+    if arguments.source is not None:
+        return (arguments.source,)
+    return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
+
+
+def ours_instead(arguments: argparse.Namespace) -> str:
+    """How to see the trials that ship, where a place was named that has none."""
+    return "; those that ship: --from published" if arguments.source is None and arguments.results_dir != LOCAL else ""
+
+
 def output_folder(place: str) -> Path:
     """Where tables, figures and the report of these results are written: beside the store or, for one in a bucket, in a directory
     of the bucket's name and prefix, since people open them."""
@@ -71,10 +121,12 @@ def selection(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "sweep",
         metavar="SWEEP",
-        help="a table or figure such as table2, another sweep (see: vera list), or trial:ID, a stored trial with other seeds",
+        help="a table or figure such as table2, another sweep (see: vera list), trial:ID, a stored trial with other seeds, or "
+        "spec:FILE, the trial of a file that vera search wrote",
     )
     parser = verb.add_argument_group("which trials")
-    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
+    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP)
+    verb.set_defaults(given=())
     parser.add_argument(
         "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
     )

@@ -1,6 +1,6 @@
-"""The pages of methods (docs/methods): their tables of knobs and of numbers are written here, everything else by hand.
+"""The pages of methods (docs/methods): their tables of knobs and of numbers and their commands are written here, the rest by hand.
 
-    python -m bench.pages            write both into every page, between the marks
+    python -m bench.pages            write them into every page, between the marks
     python -m bench.pages --check    write nothing; exit code 1 if a page is not what it would be, or a method has none
 
 Knobs come from the settings of the class itself, numbers from the CSV files in results/published/tables, so that a page can
@@ -33,8 +33,12 @@ class Source(NamedTuple):
     metric: str
     run: str
     """The command that makes its trials."""
+    digits: int = 1
+    beside: str = ""
+    """The column that the paper's values stand beside, where it is another one."""
 
 
+TOYS = "test log-likelihood; the paper's values are the best of several means over 200 points"
 SOURCES = (
     Source("table2", "Table 2, laptop: test log-likelihood", "test_log_likelihood", "vera run table2"),
     Source("table2-paper", "Table 2, paper: test log-likelihood", "test_log_likelihood", "vera run table2 --profile paper"),
@@ -44,13 +48,29 @@ SOURCES = (
     Source(
         "table6-paper", "Table 6, paper: accuracy with ten labels a class, %", "test_accuracy", "vera run table6 --profile paper"
     ),
+    Source(
+        "table10", f"Table 10, laptop: {TOYS}", "test_log_likelihood", "vera run table10", digits=2, beside="best_of_ten_batches"
+    ),
+    Source(
+        "table10-paper",
+        f"Table 10, paper: {TOYS}",
+        "test_log_likelihood",
+        "vera run table10 --profile paper",
+        digits=2,
+        beside="best_of_ten_batches",
+    ),
 )
 LINES: dict[str, dict[str, tuple[str, ...]]] = {
-    "ml": {"table2": ("ML",)},
-    "vera": {"table2": ("VERA λ=1", "VERA λ=0"), "table3": ("VERA α=1", "VERA α=100"), "table6": ("VERA",)},
+    "ml": {"table2": ("ML",), "table10": ("ML",)},
+    "vera": {
+        "table2": ("VERA λ=1", "VERA λ=0"),
+        "table3": ("VERA α=1", "VERA α=100"),
+        "table6": ("VERA",),
+        "table10": ("VERA λ=1", "VERA λ=0.1", "VERA λ=0.01", "VERA λ=0"),
+    },
     "vera-hmc": {"table2": ("VERA-HMC λ=1, prior-only force", "VERA-HMC λ=1, full force")},
     "meg": {"table2": ("MEG",), "table6": ("MEG",)},
-    "pcd": {"table2": ("PCD",)},
+    "pcd": {"table2": ("PCD",), "table10": ("PCD (best σ)",)},
     "coopnet": {"table2": ("CoopNet",)},
     "ssm": {"table2": ("SSM",)},
     "dsm": {"table2": ("DSM",)},
@@ -107,8 +127,9 @@ def _block(source: Source, labels: Sequence[str]) -> str:
     if not lines:
         return "" if "-paper" in source.file else f"{source.title}: no trial of it ships yet; to make them: `{source.run}`\n"
     keys = ("dataset", "method") if "dataset" in lines[0] else ("method",)
-    cells = [(*(line[key] for key in keys), *_values(line, source.metric)) for line in lines]
-    return f"{source.title}\n\n{_grid((*keys, 'here', 'n', 'paper'), cells)}"
+    cells = [(*(line[key] for key in keys), *_values(line, source)) for line in lines]
+    beside = ("best of ten",) if source.beside else ()
+    return f"{source.title}\n\n{_grid((*keys, 'here', 'n', *beside, 'paper'), cells)}"
 
 
 def _read(file: Path) -> list[dict[str, str]]:
@@ -118,14 +139,24 @@ def _read(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _values(line: dict[str, str], metric: str) -> tuple[str, str, str]:
-    """Mean and interval or the reason for none, seeds, the paper's value."""
-    here = f"{float(line[metric]):.1f}" if line[metric] else line[f"{metric}_reason"]
+def _values(line: dict[str, str], source: Source) -> tuple[str, ...]:
+    """Mean and interval or the reason for none, seeds, what the paper's value stands beside, the paper's value."""
+    count = f"{line[f'{source.metric}_n']} of {line[f'{source.metric}_trials']}"
+    paper = line[f"{source.beside or source.metric}_paper"]
+    beside = (_told(line, source.beside, source.digits),) if source.beside else ()
+    return _told(line, source.metric, source.digits), count, *beside, f"{float(paper):g}".replace("-", "−") if paper else ""
+
+
+def _told(line: dict[str, str], metric: str, digits: int) -> str:
+    here = f"{float(line[metric]):.{digits}f}" if line[metric] else line[f"{metric}_reason"]
     half = line[f"{metric}_half_width"]
-    paper = line[f"{metric}_paper"]
-    told = f"{here} ± {float(half):.1f}" if half else here
-    count = f"{line[f'{metric}_n']} of {line[f'{metric}_trials']}"
-    return told.replace("-", "−"), count, f"{float(paper):g}".replace("-", "−") if paper else ""
+    return (f"{here} ± {float(half):.{digits}f}" if half else here).replace("-", "−")
+
+
+def command(name: str) -> str:
+    """What trains the method and shows it, in every table that has it."""
+    lines = [f"vera run {table} --only method={name}\nvera render {table}\n" for table in LINES[name]]
+    return f"```\n{''.join(lines)}```\n"
 
 
 def _grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -134,8 +165,8 @@ def _grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def written(name: str, text: str) -> str:
-    """The page with both tables as they are now."""
-    for part, make in (("knobs", knobs), ("numbers", numbers)):
+    """The page with its tables and commands as they are now."""
+    for part, make in (("knobs", knobs), ("numbers", numbers), ("command", command)):
         places = list(re.finditer(PATTERN.format(name=part), text, re.DOTALL))
         if len(places) != 1:
             raise ValueError(f"{name}.md has {len(places)} places for {part}; it must be one.")

@@ -1,9 +1,9 @@
 """The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and loads no torch.
 
-Rows come from the user's own store where it has any of the artifact at that profile, else from the published one; the output says
-which. Files are written beside the user's own store, unless the published one is named; for a store in a bucket, in a directory.
-Those of the default profile have an artifact's name (table6.md), those of others also the profile's (table6-paper.md): one profile
-never overwrites another.
+Rows come from the user's own store where it has any of the artifact at that profile, else from the published one, unless a store
+was named with --results-dir; the output says which. Files are written beside the user's own store, unless the published one is
+named; for a store in a bucket, in a directory. Those of the default profile have an artifact's name (table6.md), those of others
+also the profile's (table6-paper.md): one profile never overwrites another.
 """
 
 import argparse
@@ -12,9 +12,21 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, PUBLISHED, Verbs, dataset, output_folder, results_dir
+from bench.flags import (
+    DEFAULT_PROFILE,
+    LOCAL,
+    PROFILE_HELP,
+    PROFILES,
+    PUBLISHED,
+    Verbs,
+    asked_sources,
+    dataset,
+    ours_instead,
+    output_folder,
+    results_dir,
+)
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
@@ -56,6 +68,8 @@ def render(arguments: argparse.Namespace) -> int:
     """Everything is found before the first file is written, so that a wrong name changes nothing."""
     asked = _elsewhere(_asked(arguments.names), arguments.dataset)
     stores = [store for profile in _profiles(arguments) for store in _stores(arguments, profile)]
+    if not stores and EVERY not in arguments.names and not all(artifact.needs_rows for artifact in asked):
+        stores = list(_empty(arguments))
     try:
         return _render(arguments, {artifact: _by_profile(artifact, stores) for artifact in asked})
     finally:
@@ -97,7 +111,8 @@ def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
 
     rendering = rendered(artifact, results)
     paths = write(rendering, folder)
-    print(f"{artifact.name} · {results.profile} profile · {results.source} trials\n")
+    whose = f"{results.source} trials" if artifact.needs_rows else "needs no trials"
+    print(f"{artifact.name} · {results.profile} profile · {whose}\n")
     if isinstance(rendering, Sheet):
         print_sheet(rendering)
     else:
@@ -127,15 +142,23 @@ def _asked(names: list[str]) -> "list[Artifact]":
     """The artifacts of these names and their companions; all of them if one of the names is 'all'."""
     import bench.paper  # noqa: F401 (registers the paper's tables and figures)
     from bench.artifact import artifacts
-    from vera.settings import nearest
 
     known = artifacts.known
     for name in names:
         if name != EVERY and name not in known:
-            raise UnknownName(f"There is no table or figure '{name}'.{nearest(name, known)}")
+            raise UnknownName(_no_artifact(name, list(known)))
     if EVERY in names:
         return list(known.values())
     return [known[wanted] for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))]
+
+
+def _no_artifact(name: str, known: list[str]) -> str:
+    from sweeps.sweep import sweeps
+    from vera.settings import nearest
+
+    if name in sweeps:
+        return f"{name} is a sweep without a table; its trials are on the page of: vera report"
+    return f"There is no table or figure '{name}'.{nearest(name, known)}"
 
 
 def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
@@ -154,13 +177,20 @@ def _profiles(arguments: argparse.Namespace) -> "tuple[Profile, ...]":
 
 def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]":
     """Those that exist, in the order in which they are asked for rows."""
-    from bench.results import Results, Source
+    from bench.results import Results
     from sweeps.places import may_exist, within
 
-    sources: tuple[Source, ...] = get_args(Source) if arguments.source is None else (arguments.source,)
-    folders = {source: _folder(source, arguments) for source in sources}
+    folders = {source: _folder(source, arguments) for source in asked_sources(arguments)}
     found = [Results.at(at, profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
     return [results for results in found if results.rows or arguments.profile != EVERY]
+
+
+def _empty(arguments: argparse.Namespace) -> "Iterator[Results]":
+    """For what needs no rows where there is no store: a new one, beside which its files are written."""
+    from bench.results import Results, open_store
+
+    for profile in _profiles(arguments):
+        yield Results(open_store(_target(arguments), create=True), profile)
 
 
 def _by_profile(artifact: "Artifact", stores: "list[Results]") -> "list[Results]":
@@ -193,11 +223,13 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
     plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
     command = shlex.join([*artifact.command.split(), *options, *plugins])
-    return f"{artifact.name} has no trial of {_which(arguments)} in {_places(arguments)}. To make them: {command}"
+    where = f"{_which(arguments)} in {_places(arguments)}"
+    return f"{artifact.name} has no trial of {where}. To make them: {command}{ours_instead(arguments)}"
 
 
 def _nothing(arguments: argparse.Namespace) -> str:
-    return f"No table or figure has a trial of {_which(arguments)} in {_places(arguments)}. To see what to run: vera list"
+    where = f"{_which(arguments)} in {_places(arguments)}"
+    return f"No table or figure has a trial of {where}. To see what to run: vera list{ours_instead(arguments)}"
 
 
 def _which(arguments: argparse.Namespace) -> str:
@@ -205,7 +237,4 @@ def _which(arguments: argparse.Namespace) -> str:
 
 
 def _places(arguments: argparse.Namespace) -> str:
-    from bench.results import Source
-
-    sources = [arguments.source] if arguments.source else list(get_args(Source))
-    return " or ".join(_folder(source, arguments) for source in sources)
+    return " or ".join(_folder(source, arguments) for source in asked_sources(arguments))

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.flags import PUBLISHED, Verbs, output_folder, results_dir
+from bench.flags import PUBLISHED, Verbs, asked_sources, ours_instead, output_folder, results_dir, shown_place
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def report(arguments: argparse.Namespace) -> int:
     from bench.artifact import artifacts
     from bench.report.page import page
 
-    folder, found = _found(arguments.results_dir, arguments.source)
+    folder, found = _found(arguments)
     text = page(artifacts.known.values(), found, _warnings(found))
     path = _write(output_folder(folder) / FILE, text)
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
@@ -53,27 +53,27 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _found(local: str, source: "Source | None") -> "tuple[str, list[Results]]":
+def _found(arguments: argparse.Namespace) -> "tuple[str, list[Results]]":
     """The folder that was asked for, or the first that has trials, and its results by profile."""
-    folders: dict[Source, str] = {"local": local, "published": PUBLISHED}
-    asked = {name: folder for name, folder in folders.items() if source in (None, name)}
-    for name, folder in asked.items():
-        if found := _by_profile(folder, name):
+    folders: dict[Source, str] = {"local": arguments.results_dir, "published": PUBLISHED}
+    asked = {source: folders[source] for source in asked_sources(arguments)}
+    for source, folder in asked.items():
+        if found := _by_profile(folder, source):
             return folder, found
     places = " nor in ".join(asked.values())
-    raise StoreError(f"There are no trials in {places}, so there is nothing to report. To begin: vera run toy-demo")
+    begin = f"vera run toy-demo{shown_place(arguments)}{ours_instead(arguments)}"
+    raise StoreError(f"There are no trials in {places}, so there is nothing to report. To begin: {begin}")
 
 
 def _by_profile(folder: str, source: "Source") -> "list[Results]":
     """Of each profile that has trials."""
     from bench.report.page import PROFILES
-    from bench.results import Results
+    from bench.results import Results, open_store
     from sweeps.places import may_exist, within
-    from sweeps.store import Store
 
-    if not may_exist(trials := within(folder, "trials")):
+    if not may_exist(within(folder, "trials")):
         return []
-    store = Store(trials, create=False)
+    store = open_store(folder)
     found = [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
     for problem in [] if found else store.problems:  # else whoever shows the results names them
         print(f"vera: {problem}", file=sys.stderr)

@@ -9,13 +9,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from bench.cell import Cell, cell_of
+from bench.flags import PUBLISHED
 from sweeps.canonical import canonical_json
-from sweeps.places import Place, within
+from sweeps.places import Place, is_url, within
 from sweeps.row import CurvePoint, Row
 from sweeps.store import Store
 from sweeps.trial import PROTOCOL, Profile, Trial
@@ -37,7 +39,7 @@ class Results:
 
     @classmethod
     def at(cls, folder: Place, profile: Profile, source: Source = "local") -> "Results":
-        return cls(Store(within(folder, "trials"), create=False), profile, source)
+        return cls(open_store(folder), profile, source)
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -91,6 +93,12 @@ class Results:
     @cached_property
     def _specs(self) -> list[tuple[Row, dict[str, Any]]]:
         return [(row, json.loads(row.spec)) for row in self.rows]
+
+
+def open_store(folder: Place, create: bool = False) -> Store:
+    """The store of a results directory. In the one that ships nothing is moved: git restores what is damaged."""
+    ships = not is_url(folder) and Path(folder).resolve() == Path(PUBLISHED).resolve()
+    return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "")
 
 
 def metrics_of(row: Row) -> dict[str, float]:

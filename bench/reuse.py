@@ -4,10 +4,12 @@ Without the flag they are not, so that `make reproduce-table2` on a fresh clone 
 same data, settings, seed, profile and protocol. Whoever trained it stands in its row, which is copied as it is.
 """
 
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
 from bench.flags import PUBLISHED
+from bench.results import open_store
 from sweeps.errors import StoreError
 from sweeps.plan import Plan
 from sweeps.store import Store
@@ -19,7 +21,11 @@ def shipped(retry: Collection[str] = ()) -> set[str]:
     """The ids of the trials that ship, less those whose outcome is to be run again."""
     if not FOLDER.is_dir():
         raise StoreError(f"--reuse-published takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
-    return {trial_id for trial_id, outcome in Store(FOLDER, create=False).outcomes().items() if outcome not in retry}
+    store = open_store(PUBLISHED)
+    found = {trial_id for trial_id, outcome in store.outcomes().items() if outcome not in retry}
+    for problem in store.problems:
+        print(f"vera: {problem}", file=sys.stderr)
+    return found
 
 
 def take(plan: Plan, store: Store) -> None:

@@ -9,7 +9,6 @@ A single trial brings its profile along.
 
 import argparse
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.flags import PUBLISHED
@@ -35,8 +34,19 @@ def asked_trials(arguments: argparse.Namespace, store: "Store") -> "list[Trial]"
         raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}. To see its trials: vera plan {name}")
     if not trials:
         raise EngineError(f"{name} has no trials at the {arguments.profile} profile. To see what there is: vera list")
+    if "profile" in arguments.given and trials[0].profile != arguments.profile:
+        raise EngineError(f"{name} has the profile {trials[0].profile} of its own: leave --profile out.")
     arguments.profile = trials[0].profile
     return trials
+
+
+def needs_none(arguments: argparse.Namespace) -> bool:
+    """Whether it is a table or figure for which no trial has to be run."""
+    import bench.paper  # noqa: F401 (registers them)
+    from bench.artifact import artifacts
+
+    artifact = artifacts.known.get(arguments.sweep)
+    return artifact is not None and not artifact.needs_rows and arguments.dataset is None
 
 
 def flop_of(sweep: str) -> "Flop | None":
@@ -54,21 +64,26 @@ def _sweep(arguments: argparse.Namespace, store: "Store") -> "Sweep":
     if arguments.dataset is not None:
         return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
     if arguments.sweep.startswith(STORED):
-        return of_row(_stored(arguments.sweep.removeprefix(STORED), store))
+        return of_row(stored_trial(arguments.sweep.removeprefix(STORED), store)[0])
     artifact = artifacts.known.get(arguments.sweep)
     if artifact is not None and not artifact.listed:
         raise EngineError(f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}")
     return find_sweep(arguments.sweep)
 
 
-def _stored(trial_id: str, store: "Store") -> "Row":
-    """From the user's own store, else from the published one."""
-    from sweeps.store import Store
+def stored_trial(trial_id: str, store: "Store") -> "tuple[Row, Store]":
+    """From the user's own store, else from the published one; and which of them has it."""
+    from bench.results import open_store
 
     try:
-        return store.row(trial_id)
+        return store.row(trial_id), store
     except UnknownTrial:
-        published = Path(PUBLISHED) / "trials"
         with suppress(StoreError, UnknownTrial):
-            return Store(published, create=False).row(trial_id)
+            published = open_store(PUBLISHED)
+            return published.row(trial_id), published
         raise
+
+
+def origin(store: "Store") -> str:
+    """What to say of a trial that is not the user's own."""
+    return f" (from {PUBLISHED})" if store.restore else ""

@@ -7,6 +7,8 @@ Trap: Ray's TensorBoard callback writes into Tune's own trial folders, so these 
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import Any
 
 from sweeps.errors import EngineError
 
+ONE_QUESTION = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
+"""How long a tracking server may take to answer at all, in seconds, unless the user has said so."""
 PACKAGES = {"tensorboard": "tensorboardX", "mlflow": "mlflow", "wandb": "wandb"}
 
 
@@ -83,12 +87,25 @@ def _ask_wandb() -> None:
         raise EngineError("--wandb needs a key: set WANDB_API_KEY, or log in with `wandb login`, or set WANDB_MODE=offline.")
 
 
+@contextmanager
+def _impatient() -> Iterator[None]:
+    """MLflow asks a server that is not there for minutes, without a word; a run that has begun may be as patient as that."""
+    mine = {name: value for name, value in ONE_QUESTION.items() if name not in os.environ}
+    os.environ |= mine
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
+
+
 def _ask_mlflow(uri: str) -> None:
     """MLflow refuses a store when it is first used, which would be in the middle of a run."""
     from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 
     try:
-        MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
+        with _impatient():
+            MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
     except (MlflowException, OSError) as error:
         raise EngineError(f"--mlflow {uri} cannot be used: {str(error).splitlines()[0]}") from error

@@ -27,6 +27,9 @@ class Plan:
     elsewhere: list[Trial] = field(default_factory=list)
     """Trials that another store has, from which they can be taken."""
 
+    borrowed: bool = False
+    """Whether some of the seconds are those of another store's trials."""
+
     def cost(self) -> float | None:
         """CPU-seconds of the missing trials, as far as they can be estimated; None if for none."""
         known = [self.seconds[trial.id] for trial in self.missing if trial.id in self.seconds]

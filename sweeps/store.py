@@ -25,7 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sweeps.errors import StoreError, UnknownTrial
-from sweeps.folder import SUFFIX, Identity, Opening, explained
+from sweeps.folder import LEFT, SUFFIX, Identity, Opening, explained
 from sweeps.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
 from sweeps.places import Place, folder_at
 from sweeps.row import CurvePoint, Record, Row
@@ -39,11 +39,13 @@ DELAY = 5.0
 class Store:
     """Finished trials in a folder."""
 
-    def __init__(self, place: Place, create: bool = True) -> None:
+    def __init__(self, place: Place, create: bool = True, restore: str = "") -> None:
+        """`restore` is the command that brings back a damaged part; where there is one, such a part is not moved."""
         self.folder = folder_at(place, create)
         self.problems: list[str] = []
         """Files that were no parts: which, why, and what became of them."""
-        self._moves_bad_parts = True
+        self.restore = restore
+        self._moves_bad_parts = not restore
 
     @property
     def place(self) -> str:
@@ -204,7 +206,8 @@ class Store:
     def _set_aside(self, name: str, bad: BadPart) -> None:
         """Name a bad part and move it out of the way, unless a good one has taken its name since, or nothing may be moved."""
         became = self.folder.set_aside(name, bad.identity, self._moves_bad_parts)
-        problem = f"{name} is not readable ({bad}); {became}."
+        again = "; its trials are run again by the same vera run" if became != LEFT and name.startswith("rows/") else ""
+        problem = f"{name} is not readable ({bad}); {became}{again}.{f' To restore it: {self.restore}' if self.restore else ''}"
         if became is not None and problem not in self.problems:
             self.problems.append(problem)
 

@@ -1,15 +1,15 @@
 """A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a folder of config files."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
-from vera.errors import SettingError
-from vera.registry import Registry
+from vera.errors import PluginError, SettingError
+from vera.registry import Registry, in_plugins, plugin_of
 from vera.settings import nearest
 from vera.spec import TrialSpec
 
@@ -33,7 +33,24 @@ class Sweep:
 
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
         own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
-        return [replace(trial, sweep=self.name) for trial in self.enumerate(profile, own if seeds is None else seeds)]
+        with in_plugins(f"listing the trials of '{self.name}'"):
+            return [replace(trial, sweep=self.name) for trial in self._listed(profile, own if seeds is None else seeds)]
+
+    def _listed(self, profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+        """As they come, each looked at: a plug-in's function may give anything."""
+        path = plugin_of(self.enumerate)
+        who = f"The sweep '{self.name}'{f' of the plug-in {path}' if path else ''}"
+        given = self.enumerate(profile, seeds)
+        if not isinstance(given, Iterable):
+            raise PluginError(f"{who} gives {_a(given)}, no trials; write: yield Trial(spec, profile)")
+        for trial in given:
+            if not isinstance(trial, Trial):
+                raise PluginError(f"{who} gives {_a(trial)}, not a Trial; wrap it: Trial(spec, profile)")
+            yield trial
+
+
+def _a(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo")
@@ -57,6 +74,8 @@ def find_sweep(name: str) -> Sweep:
 
 
 def _of_file(path: Path) -> Sweep:
+    if not path.is_file():
+        raise SettingError(f"There is no file {path}. vera search writes such files to results/local/searches.")
     try:
         content = json.loads(path.read_text())
         trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))

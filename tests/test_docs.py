@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,26 @@ def test_data_of_ones_own_are_a_sweep(tmp_path):
     assert re.search(r"spirals +smoke +ok +2", out)
 
 
+def test_labelled_points_of_ones_own_take_the_place_of_table_6s_data(tmp_path):
+    flags = ("--plugin", EXAMPLES / "two_classes.py", "--dataset", "two-classes", "--profile", "smoke", "--results-dir", tmp_path)
+    for only in ("method=supervised", "label=VERA"):
+        code, out, err = vera("run", "table6", *flags, "--only", only)
+        assert (code, err) == (0, "")
+    code, out, err = vera("render", "table6", *flags)
+    assert (code, err) == (0, "")
+    assert "on two-classes" in out
+
+
+def test_the_script_that_tries_a_method_runs_as_it_stands(monkeypatch):
+    text = (ROOT / "docs" / "add-a-method.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^  ```python\n(.*?)^  ```", text, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(methods, "_known", dict(methods._entries))
+    made = {}
+    exec(textwrap.dedent(script).replace("1_000", "10"), made)
+    assert made["result"].outcome == "ok"
+
+
 def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
     flags = ("--dataset", f"csv:{EXAMPLES / 'iris.csv'},label=species", "--profile", "smoke", "--results-dir", tmp_path)
     code, out, err = vera("run", "table6", *flags, "--only", "method=supervised")
@@ -118,6 +139,24 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
         quoted = [label for of_page in pages.LINES.values() for label in of_page.get(table, ())]
         shown = [line.label for line in lines if not getattr(line, "for_samples", False)]
         assert sorted(quoted) == sorted(shown)
+
+
+def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(tmp_path, monkeypatch):
+    from bench.table10 import BEST_PCD, trained
+
+    quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
+    assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {BEST_PCD}
+    monkeypatch.chdir(ROOT)
+    assert "| moons | VERA λ=1 | " in pages.numbers("vera")
+    laptop = (pages.TABLES / "table10.csv").read_text(encoding="utf-8")
+    (tmp_path / "table10-paper.csv").write_text(laptop, encoding="utf-8")
+    monkeypatch.setattr(pages, "TABLES", tmp_path)
+    assert "Table 10, paper" in pages.numbers("vera")
+
+
+def test_the_commands_of_a_page_are_those_of_the_tables_that_have_the_method():
+    text = (ROOT / "docs" / "methods" / "supervised.md").read_text(encoding="utf-8").partition("## Command")[2]
+    assert re.findall(r"^vera run (\S+) --only method=supervised$", text, re.MULTILINE) == ["table3", "table6"]
 
 
 @pytest.mark.parametrize("path", METHODS, ids=lambda path: path.stem)

@@ -138,8 +138,8 @@ def test_the_pages_have_commands():
 
 
 CHEAP = {
-    "vera plan table2 --profile paper": r"33 trials · 0 already done · about 25 GPU-hours",
-    "vera list": r"table10 +laptop +0 of 60",
+    "vera plan table2 --profile paper": r"33 trials · 0 already done · at least 26 GPU-hours",
+    "vera list": r"table10 +smoke 0/30 +laptop 0/60",
     "vera data list": r"mnist5k-logit +here",
     "vera status": r"No trials in results/local yet\. To begin: vera run toy-demo",
 }

@@ -78,7 +78,8 @@ def test_names_lead_to_factories_in_order():
         (methods, "cpsm", ["no method 'cpsm'", "cp-sm"]),
         (models, "mixtures", ["no model 'mixtures'", "Did you mean mixture"]),
         (datasets, "moon", ["no data set 'moon'", "Did you mean moons"]),
-        (datasets, "qqqq", ["no data set 'qqqq'", "There is: breast-cancer", "moons"]),
+        (datasets, "qqqq", ["no data set 'qqqq'. To see them: vera data list"]),
+        (models, "qqqq", ["no model 'qqqq'", "There is: ", "mixture"]),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest_ones(registry, name, parts):

@@ -33,4 +33,4 @@ class CheckpointError(VeraError, ValueError):
 
 
 class PluginError(VeraError, ImportError):
-    """A plug-in named by the user could not be loaded."""
+    """A plug-in named by the user could not be loaded, or failed when it was used."""

@@ -9,24 +9,29 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from vera.errors import PluginError, UnknownName, VeraError
-from vera.settings import check_names, nearest, settings_of
+from vera.settings import check_names, closest, nearest, settings_of
 
 T = TypeVar("T", bound=Callable[..., Any])
 
+_plugins: dict[str, Path] = {}
+"""Module → file, of the plug-ins that were loaded."""
+
 
 class Registry(Generic[T]):
-    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are."""
+    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are, `listing`
+    the command that shows them."""
 
-    def __init__(self, kind: str, home: str | None = None) -> None:
+    def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
         self.group = f"vera.{kind.replace(' ', '')}s"
-        self._home = home
+        self._home, self._listing = home, listing
         self._known: dict[str, T] = {}
 
     @property
@@ -53,8 +58,14 @@ class Registry(Generic[T]):
         if name not in self._entries:
             self._load_entry_point(name)
         if name not in self._entries:
-            raise UnknownName(f"There is no {self.kind} '{name}'.{nearest(name, self.names())}")
+            raise UnknownName(f"There is no {self.kind} '{name}'.{self._offer(name)}")
         return self._entries[name]
+
+    def _offer(self, name: str) -> str:
+        """What else there is; where a verb lists it, that verb in place of all names."""
+        if not self._listing:
+            return nearest(name, self.names())
+        return f"{closest(name, self.names())} To see them: {self._listing}"
 
     def create(self, name: str, **settings: Any) -> Any:
         factory = self.get(name)
@@ -63,7 +74,8 @@ class Registry(Generic[T]):
         missing = [s.name for s in known.values() if s.required and s.name not in settings]
         if missing:
             raise VeraError(f"The {self.kind} '{name}' needs {', '.join(missing)}.")
-        return factory(**settings)
+        with in_plugins(f"making the {self.kind} '{name}'"):
+            return factory(**settings)
 
     def name_of(self, factory: Any) -> str | None:
         return next((name for name, known in self._entries.items() if known is factory), None)
@@ -96,7 +108,7 @@ def _same_definition(one: Any, other: Any) -> bool:
 methods: Registry[Any] = Registry("method", home="vera.methods")
 joint_methods: Registry[Any] = Registry("joint method", home="vera.joint")
 models: Registry[Any] = Registry("model", home="vera.models")
-datasets: Registry[Any] = Registry("data set", home="vera.data")
+datasets: Registry[Any] = Registry("data set", home="vera.data", listing="vera data list")
 unseen_sets: Registry[Any] = Registry("unseen set", home="vera.data.unseen")
 estimators: Registry[Any] = Registry("estimator", home="vera.studies")
 tasks: Registry[Any] = Registry("task", home="vera.tasks")
@@ -120,7 +132,28 @@ def load_plugin(path: str | Path) -> None:
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
         raise PluginError(f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}") from error
-    _check_methods(path, name)
+    _plugins[name] = path
+    _check_registered(path, name)
+
+
+@contextmanager
+def in_plugins(doing: str) -> Iterator[None]:
+    """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in ours stays a bug."""
+    try:
+        yield
+    except (VeraError, MemoryError):
+        raise
+    except Exception as error:
+        for path in _plugins.values():
+            if line := _where(error, path):
+                why = " ".join(f"{type(error).__name__}: {error}".split())
+                raise PluginError(f"The plug-in {path} failed{line}, {doing}: {why}") from error
+        raise
+
+
+def plugin_of(factory: Any) -> Path | None:
+    """The file that defines it, where that is a plug-in."""
+    return _plugins.get(getattr(factory, "__module__", ""))
 
 
 def _where(error: BaseException, path: Path) -> str:
@@ -130,14 +163,27 @@ def _where(error: BaseException, path: Path) -> str:
     return f" in line {lines[-1]}" if lines else ""
 
 
-def _check_methods(path: Path, module: str) -> None:
-    """What it calls a method must be one; say so at once, not when a table asks it for its networks."""
-    for registry in (methods, joint_methods):
-        for name in registry.foreign():
-            factory = registry.get(name)
-            if factory.__module__ == module and (wrong := _no_method(factory)):
+def _check_registered(path: Path, module: str) -> None:
+    """What it calls a method must be one, and no class may lack a part; say so at once, not when a table asks for it."""
+    for registry in (methods, joint_methods, models, datasets, unseen_sets, estimators, tasks):
+        for name, factory in list(registry._known.items()):
+            wrong = _wrong_with(factory, registry in (methods, joint_methods)) if factory.__module__ == module else ""
+            if wrong:
                 del registry._known[name]
                 raise PluginError(f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}.")
+
+
+def _wrong_with(factory: Any, is_method: bool) -> str:
+    """Why nothing can be made of it; nothing if something can."""
+    wrong = _no_method(factory) if is_method else ""
+    lacking = sorted(getattr(factory, "__abstractmethods__", ()))
+    return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
+
+
+def _contract(factory: type) -> str:
+    """The class that asks for what it lacks."""
+    asking = next(kind for kind in factory.__mro__[1:] if getattr(kind, "__abstractmethods__", ()))
+    return f"{asking.__module__}.{asking.__qualname__}"
 
 
 def _no_method(factory: Any) -> str:

@@ -12,7 +12,7 @@ import math
 import numbers
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -83,9 +83,18 @@ def check_names(owner: str, known: Mapping[str, Any], given: Mapping[str, Any]) 
 
 def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
     """A sentence that offers the names closest to a mistyped one, or all of them."""
-    close = get_close_matches(name, list(known), n=3, cutoff=0.5)
-    if close:
-        return f" Did you mean {' or '.join(close)}?"
+    return closest(name, known) or _all_of(known)
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a short one a letter
+    counts for more."""
+    begun = [each for each in known if len(name) > 2 and each.startswith(name)]
+    close = begun[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def _all_of(known: Mapping[str, Any] | list[str]) -> str:
     return f" There is: {', '.join(sorted(known))}." if known else ""
 
 

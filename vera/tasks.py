@@ -32,7 +32,7 @@ from vera.generator import Generator, evaluating
 from vera.methods.contract import Method
 from vera.models.contract import Density
 from vera.randomness import seed_for, seeded
-from vera.registry import Registry, methods, tasks
+from vera.registry import Registry, in_plugins, methods, tasks
 from vera.spec import TrialSpec
 from vera.trainer import Trainer
 
@@ -168,7 +168,9 @@ def build_task(spec: TrialSpec) -> Task:
 
 
 def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
-    fingerprint: str = build_source(spec.dataset, data_dir).fingerprint
+    source = build_source(spec.dataset, data_dir)
+    with in_plugins(f"asking the data set '{spec.dataset['name']}' for its fingerprint"):
+        fingerprint: str = source.fingerprint
     return fingerprint
 
 

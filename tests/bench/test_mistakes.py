@@ -1,17 +1,54 @@
 """What a user gets wrong at the prompt is answered in one line: the thing, the reason, the way on; never a traceback."""
 
+import json
 import re
+from dataclasses import replace
 
 import pytest
+from bench_helpers import row_of, stored
 
+import bench.paper  # noqa: F401 (registers the paper's tables and figures)
 from bench.cli import main
+from sweeps.sweep import find_sweep, sweeps
+from vera.registry import datasets, methods
 
+SPEC = {
+    "dataset": {"name": "moons"}, "networks": {"energy": {"name": "mixture"}}, "method": {"name": "ml"}, "steps": 1,
+}  # fmt: skip
+SWEEP = """
+from sweeps.sweep import sweep
+from sweeps.trial import Trial
+from vera.data import DataSet, TensorData
+from vera.registry import datasets
+from vera.spec import TrialSpec
+
+@sweep("mine", "one trial")
+def mine(profile, seeds):
+    spec = TrialSpec({"name": "own"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 1)
+    REST
+"""
+DATA = """
+@datasets.register("own")
+class Own(TensorData):
+    def __init__(self):
+        import numpy as np
+        super().__init__(np.load("gone.npy"), name="own")
+"""
 FILES = {
     "nolabel.csv": "a,b\n1,2\n",
     "empty.csv": "",
     "text.csv": "a,kind\n1,x\nzz,y\n",
     "syntax.py": "def broken(:",
     "class.py": "from vera.registry import methods\n\n\n@methods.register('no-method')\nclass NoMethod: ...\n",
+    "lacking.py": SWEEP.replace("REST", "yield Trial(spec, profile)").replace("own", "lacking")
+    + "@datasets.register('lacking')\nclass Lacking(DataSet):\n    name, data_dim = 'lacking', 2\n",
+    "idle.py": "from vera.methods import Method\nfrom vera.registry import methods\nfrom dataclasses import dataclass\n\n\n"
+    "@methods.register('idle')\n@dataclass(eq=False)\nclass Idle(Method):\n    def setup(self): ...\n",
+    "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
+    "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
+    "spec.py": SWEEP.replace("REST", "yield spec"),
+    "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
+    "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),
     "file": "not a directory",
 }
 MISTAKES = {
@@ -23,7 +60,13 @@ MISTAKES = {
     "run table2 --seeds zero": "--seeds: must be a whole number, at least 1, got 'zero'",
     "run table2 --seeds 1.5": "--seeds: must be a whole number, at least 1, got '1.5'",
     "run table2 --cpus-per-trial many": "--cpus-per-trial: must be a number from 0 on, got 'many'",
-    "run table2 --nosuch": "--nosuch. See: vera --help",
+    "run table2 --nosuch": "there is no --nosuch. See: vera run --help",
+    "run table2 --seed 3": "vera run: there is no --seed. Did you mean --seeds? See: vera run --help",
+    "run table2 --seed=3": "there is no --seed. Did you mean --seeds?",
+    "run table2 --profil smoke": "there is no --profil. Did you mean --profile?",
+    "run table2 -dry-run": "there is no -dry-run. Did you mean --dry-run?",
+    "data list --datadir x": "vera data list: there is no --datadir. Did you mean --data-dir? See: vera data list --help",
+    "run table2 table3": "vera run: 'table3' is one word too many. See: vera run --help",
     "run toy-demo --only method=vrea": "No trial of toy-demo fits --only method=vrea. To see its trials: vera plan toy-demo",
     "run toy-demo --only method": "--only takes key=value, such as method=vera, got 'method'",
     "run toy-demo --only =vera": "--only takes key=value, such as method=vera, got '=vera'",
@@ -41,21 +84,42 @@ MISTAKES = {
     "plan table2 --plugin nowhere.py": "There is no plug-in file nowhere.py",
     "plan table2 --plugin syntax.py": "SyntaxError: invalid syntax (syntax.py, line 1)",
     "plan table2 --plugin class.py": "registers the method 'no-method', but NoMethod is no class derived from vera.methods.Method",
+    "plan mine --plugin lacking.py": "registers the data set 'lacking', but Lacking lacks fingerprint and stream and test_points",
+    "plan table2 --plugin idle.py": "registers the method 'idle', but Idle lacks step: see vera.methods.contract.Method",
+    "plan mine --plugin gone.py": "gone.py failed in line 17, making the data set 'own': FileNotFoundError: [Errno 2]",
+    "run mine --dry-run --plugin gone.py": "gone.py failed in line 17, making the data set 'own': FileNotFoundError: [Errno 2]",
+    "list --plugin name.py": "name.py failed in line 11, listing the trials of 'mine': NameError: name 'profil' is not defined",
+    "plan mine --plugin spec.py": "of the plug-in spec.py gives a TrialSpec, not a Trial; wrap it: Trial(spec, profile)",
+    "plan mine --plugin none.py": "of the plug-in none.py gives None, no trials; write: yield Trial(spec, profile)",
+    "plan spec:nofile.json": "There is no file nofile.json. vera search writes such files to results/local/searches.",
+    "plan spec:trial.json --profile paper": "spec:trial.json has the profile smoke of its own: leave --profile out.",
+    "plan spec:trial.json --profile laptop": "spec:trial.json has the profile smoke of its own: leave --profile out.",
+    "report --results-dir no": "To begin: vera run toy-demo --results-dir no; those that ship: --from published",
+    "render table2 --results-dir no": "in no. To make them: vera run table2 --results-dir no; those that ship: --from published",
+    "render all --results-dir no": "in no. To see what to run: vera list; those that ship: --from published",
+    "plan table9 --dataset wine": "table9 has data of its own",
     "status --results-dir file": "--results-dir file is a file; it takes the directory",
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
     "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
     "render tabel2": "There is no table or figure 'tabel2'. Did you mean table2",
+    "render toy-demo": "toy-demo is a sweep without a table; its trials are on the page of: vera report",
     "render table2 --from elsewhere": "--from cannot be 'elsewhere'. There is: local, published",
     "render table2": "To make them: vera run table2",
     "render all": "To see what to run: vera list",
     "report": "To begin: vera run toy-demo",
-    "data fetch nosuch": "There are no files to fetch for 'nosuch'",
+    "run table6 --dataset x/nolabel.csv,label=kind": "no data set 'x/nolabel.csv'. Did you mean csv:x/nolabel.csv,label=kind?",
+    "run table6 --dataset my.parquet": "Did you mean parquet:my.parquet,label=COLUMN?",
+    "run table6 --dataset wein": "There is no data set 'wein'. Did you mean wine? To see them: vera data list",
+    "data fetch nosuch": "There are no files to fetch for 'nosuch'. To see them: vera data list",
+    "data check foo": "There are no files to check for 'foo'. To see them: vera data list",
 }
 
 
 @pytest.mark.parametrize("line", list(MISTAKES))
 def test_a_mistake_is_one_line(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    for registry in (datasets, methods, sweeps):
+        monkeypatch.setattr(registry, "_known", dict(registry._entries))
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     try:
@@ -78,4 +142,78 @@ def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkey
         assert main(verb) == 2
         problem, error = capsys.readouterr().err.splitlines()
         assert "rows/part.parquet is not readable" in problem
+        assert problem.endswith("its trials are run again by the same vera run.")
         assert "vera run" in error
+
+
+@pytest.fixture
+def ships(tmp_path, monkeypatch):
+    """A working directory in which nothing but trials of table2 ships, and the id of one."""
+    rows = [row_of(trial, 0, -1.0, metric="test_log_likelihood") for trial in find_sweep("table2").trials("laptop", [0])[:2]]
+    stored(tmp_path / "results" / "published", rows)
+    monkeypatch.chdir(tmp_path)
+    return rows[0].trial_id
+
+
+@pytest.mark.parametrize("verb", [["render", "table2"], ["report"], ["plan", "table2", "--reuse-published"]])
+def test_a_damaged_part_of_what_ships_stays_where_it_is(verb, ships, tmp_path, capsys):
+    part = tmp_path / "results" / "published" / "trials" / "rows" / "part.parquet"
+    part.write_text("not Parquet")
+    assert main(verb) == 0
+    assert part.is_file()
+    assert not (tmp_path / "results" / "published" / "trials" / "set-aside").exists()
+    assert capsys.readouterr().err.endswith("left where it is. To restore it: git checkout results/published\n")
+
+
+def test_who_names_a_place_is_not_shown_what_ships(ships, tmp_path, capsys):
+    for verb in (["render", "table2"], ["report"]):
+        assert main([*verb, "--results-dir", "elsewhere"]) == 2
+        assert "; those that ship: --from published" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+    assert main(["report"]) == 0
+
+
+def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
+    assert main(["show", ships[:8]]) == 0
+    assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
+    assert main(["show", "zzzz"]) == 2
+
+
+def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    trial = find_sweep("toy-demo").trials("smoke")[0]
+    own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
+    stored(tmp_path / "results" / "published", [row_of(own)])
+    assert main(["replay", row_of(own).trial_id]) == 2
+    err = capsys.readouterr().err
+    assert "There is no method 'of-a-plug-in'." in err
+    assert err.endswith("If a plug-in of yours has it: --plugin FILE\n")
+
+
+@pytest.mark.parametrize("profile", ["laptop", "paper"])
+def test_a_table_that_needs_no_trials_runs_none_and_is_rendered(profile, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VERA_DATA", str(tmp_path / "nothing"))
+    flags = [] if profile == "laptop" else ["--profile", profile]
+    for verb in ("plan", "run"):
+        assert main([verb, "table9", *flags]) == 0
+        assert capsys.readouterr().out == f"table9 needs no trials; to see it: {' '.join(['vera render table9', *flags])}\n"
+    assert main(["render", "table9", *flags]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"table9 · {profile} profile · needs no trials\n")
+    assert "results/local/tables/table9" in out
+
+
+def test_a_hint_keeps_the_place_that_was_named(tmp_path, capsys):
+    assert main(["status", "--results-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith(f"To begin: vera run toy-demo --results-dir {tmp_path}\n")
+
+
+def test_the_list_has_a_line_for_each_sweep_in_the_order_of_numbers(tmp_path, capsys):
+    assert main(["list", "--results-dir", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert len(names) == len(set(names)) == len(sweeps.names())
+    assert names.index("figure2") < names.index("figure10") < names.index("table2") < names.index("table10")
+    assert re.search(r"^toy-demo +smoke 0/9 +laptop 0/9 +paper 0/9 +a 100-component", "\n".join(lines), re.MULTILINE)
+    assert re.search(r"^table9 +needs no trials +Table 9: settings", "\n".join(lines), re.MULTILINE)

@@ -103,7 +103,7 @@ def test_a_store_that_was_named_is_not_replaced_by_another(place):
 def test_an_artifact_without_rows_says_which_command_makes_them(place):
     with pytest.raises(VeraError, match=r"in results/local or results/published\. To make them: vera run golden-table$"):
         render("golden-table")
-    with pytest.raises(VeraError, match=r"vera run golden-table --profile smoke --results-dir 'my results'$"):
+    with pytest.raises(VeraError, match=r"--profile smoke --results-dir 'my results'; those that ship: --from published$"):
         render("golden-table", "--profile", "smoke", "--results-dir", "my results")
     assert list(place.iterdir()) == []
 

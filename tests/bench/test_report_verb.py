@@ -65,7 +65,7 @@ def test_a_store_elsewhere(here, capsys):
 
 @pytest.mark.parametrize(
     ("words", "places"),
-    [((), "results/local nor in results/published"), (("--from", "local"), "results/local,"), (("--results-dir", "x"), "x nor in")],
+    [((), "results/local nor in results/published"), (("--from", "local"), "results/local,"), (("--results-dir", "x"), "x,")],
 )
 def test_no_trials_at_all_is_one_clear_error(here, words, places):
     Store(here / "results/local/trials")

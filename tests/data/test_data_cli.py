@@ -40,6 +40,7 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
     assert "half circles" in status["moons"]
     assert " here " in status["mnist5k-logit"]
     assert " missing " in status["mnist-logit"]
+    assert " here (mnist5k) " in status["stacked-mnist"], "laptop needs no more"
     assert "missing" in status["celeba-test"]
     assert "Unseen" in status["photos"]
     remedies = dict(line.split(": ", 1) for line in lines[lines.index("") :] if line)
@@ -83,6 +84,17 @@ def test_check_exit_codes(capsys, small_mnist, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (3 + 12)  # of the UCI archive, and of the image sets
     assert [line.split()[0] for line in lines[: lines.index("")]] == states
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("wine", "comes with scikit-learn"), ("digits32", "comes with a package that is installed"), ("moons", "needs no files"),
+     ("csv", "is your own file")],
+)  # fmt: skip
+def test_what_nobody_has_to_fetch_says_where_it_comes_from(capsys, name, why):
+    for action in ("fetch", "check"):
+        assert main(["data", action, name]) == 0
+        assert capsys.readouterr().out == f"{name} {why}; nothing to {action}.\n"
 
 
 def test_fetch_says_when_there_is_nothing_to_do(capsys, small_mnist, tmp_path):

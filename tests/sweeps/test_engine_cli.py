@@ -32,6 +32,7 @@ def test_a_sweep_ends_as_rows(demo):
     assert {row.trial_id for row in rows} == {trial.id for trial in find_sweep("toy-demo").trials("smoke")}
     assert {(row.outcome, row.attempt, row.sweep) for row in rows} == {("ok", 1, "toy-demo")}
     assert out.count("✓") == 9
+    assert out.endswith(f"9 of 9 trials are done and in {folder}; to see it: vera report --results-dir {folder}\n")
     assert "\x1b" not in out
 
 
@@ -59,7 +60,7 @@ def test_a_stored_trial_is_planned_with_other_seeds_and_its_own_profile(demo, ca
 def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
     where = ("--results-dir", demo[0])
     assert re.search(r"toy-demo +smoke +ok +9", lines(capsys, "status", *where)[1])
-    assert re.search(r"toy-demo +smoke +9 of 9", lines(capsys, "list", *where)[1])
+    assert re.search(r"toy-demo +smoke 9/9 ", lines(capsys, "list", *where)[1])
     code, out = lines(capsys, "plan", "toy-demo", "--profile", "smoke", "--seeds", 4, *where)
     assert code == 0
     assert "12 trials · 9 already done · about" in out
@@ -94,7 +95,8 @@ def test_a_seed_more_runs_exactly_the_new_trials(demo):
 
 def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
     arguments = ("faults", "--results-dir", tmp_path, "--plugin", PLUGIN.relative_to(ROOT))
-    code, _, err = vera("run", *arguments, "--time-limit", 2)
+    code, out, err = vera("run", *arguments, "--time-limit", 2)
+    assert f"2 of 4 trials are done and in {tmp_path}; to run again what failed: vera retry faults --profile smoke --results" in out
     rows = {row.label: row for row in Store(tmp_path / "trials").rows()}
     outcomes = {label: row.outcome for label, row in rows.items()}
     assert outcomes == {"good": "ok", "raises": "error", "diverges": "diverged", "slow": "timeout"}

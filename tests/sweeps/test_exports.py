@@ -10,7 +10,7 @@ from engine_helpers import ROOT
 
 from bench.cli import main
 from sweeps.errors import EngineError
-from sweeps.exports import Exports
+from sweeps.exports import ONE_QUESTION, Exports
 
 BLOCKED = """
 import sys
@@ -120,3 +120,26 @@ def test_an_export_that_fails_is_switched_off_with_one_warning(capsys):
     callback.on_trial_result(iteration=2)
     assert callback.inner.calls == 1
     assert capsys.readouterr().err.count("Gone failed and is switched off (ConnectionError: the server is gone)") == 1
+
+
+@pytest.mark.parametrize("retries", [None, "3"])
+def test_a_tracking_server_is_asked_briefly_unless_the_user_wants_it_otherwise(retries, monkeypatch):
+    asked = {}
+
+    class Client:
+        def __init__(self, tracking_uri): ...
+
+        def search_experiments(self, max_results):
+            asked.update(os.environ)
+
+    monkeypatch.setattr("mlflow.tracking.MlflowClient", Client)
+    for name in ONE_QUESTION:
+        monkeypatch.delenv(name, raising=False)
+    if retries:
+        monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", retries)
+    Exports(mlflow="http://127.0.0.1:1").check()
+    assert {name: asked[name] for name in ONE_QUESTION} == ONE_QUESTION | (
+        {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": retries} if retries else {}
+    )
+    assert os.environ.get("MLFLOW_HTTP_REQUEST_MAX_RETRIES") == retries, "a run may be more patient"
+    assert "MLFLOW_HTTP_REQUEST_TIMEOUT" not in os.environ

@@ -26,6 +26,7 @@ class EmbeddedTable(LabelledTable):
     """A csv file inside scikit-learn, its class in the last column; read when first split."""
 
     version: ClassVar[int] = 1
+    package: ClassVar[str] = "scikit-learn"
     file: ClassVar[str]
     sha256: ClassVar[str]
     """Of the content, unzipped."""

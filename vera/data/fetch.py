@@ -20,7 +20,7 @@ from vera.data.checksums import record, recorded
 from vera.data.files import DataDir, data_directory, put_in_place
 from vera.data.torchvision_compat import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
-from vera.settings import nearest
+from vera.settings import closest
 
 OFFICIAL_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 Say = Callable[[str], None]
@@ -37,7 +37,7 @@ class FileReport:
 
 def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
     """Read and verify every file of a source; a report for each."""
-    source = _source(source)
+    source = _source(source, "check")
     if source == "mnist5k":
         return [_report("mnist_5k.csv", digits.find_embedded, digits.read_embedded)]
     if source in uci.FILES:
@@ -52,7 +52,7 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
 
 def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
     """Bring the files of a source into the data directory, unless they are there and right."""
-    source = _source(source)
+    source = _source(source, "fetch")
     reports = check(source, data_dir)
     if all(report.state == "ok" for report in reports):
         _record(source, data_dir, say)
@@ -146,11 +146,16 @@ def sources() -> list[str]:
     return ["mnist", "mnist5k", *uci.FILES, *image_fetch.FILES]
 
 
-def _source(name: str) -> str:
-    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings."""
+def source_of(name: str) -> str | None:
+    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings. None for one that has none."""
     source = name.removeprefix("stacked-")
     for form in ("-logit", "-pixels", "-table", "-test"):
         source = source.removesuffix(form)
-    if source not in sources():
-        raise UnknownName(f"There are no files to fetch for '{name}'.{nearest(name, sources())}")
+    return source if source in sources() else None
+
+
+def _source(name: str, doing: str) -> str:
+    source = source_of(name)
+    if source is None:
+        raise UnknownName(f"There are no files to {doing} for '{name}'.{closest(name, sources())} To see them: vera data list")
     return source
