@@ -3,7 +3,7 @@
     python -m bench.ledger            write it, between the marks
     python -m bench.ledger --check    write nothing; exit code 1 if it is not what it would be
 
-A line for each sweep and profile. Minutes are of training and measuring, added up over trials. Loads neither torch nor ray.
+A line for each run: a sweep, a profile. Minutes are of training and measuring, added up over trials. Loads neither torch nor ray.
 """
 
 import re
@@ -18,6 +18,8 @@ from sweeps.row import Row
 from sweeps.store import Store
 
 PAGE = Path("results/README.md")
+PHOTOGRAPHS = ("cifar10", "cifar100", "svhn")
+"""No trial of the `laptop` profile has them, unless `--dataset` says so."""
 HEAD = (
     "| sweep | profile | trials | not ok | from | to | CPU-minutes | commit |",
     "|---|---|---|---|---|---|---|---|",
@@ -27,9 +29,14 @@ HEAD = (
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """The lines of the ledger, its head first."""
     yield from HEAD
-    by_sweep = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, _natural(row.sweep)))
-    for (profile, sweep), found in groupby(by_sweep, key=lambda row: (row.profile, row.sweep)):
+    by_sweep = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, _natural(run_of(row))))
+    for (profile, sweep), found in groupby(by_sweep, key=lambda row: (row.profile, run_of(row))):
         yield _line(profile, sweep, list(found))
+
+
+def run_of(row: Row) -> str:
+    """What was asked for: a sweep, or one on other data than its profile has."""
+    return f"{row.sweep} on {row.dataset}" if row.profile == "laptop" and row.dataset in PHOTOGRAPHS else row.sweep
 
 
 def _line(profile: str, sweep: str, rows: Sequence[Row]) -> str:

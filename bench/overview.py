@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.flags import PUBLISHED
+from bench.ledger import run_of
 from bench.written import written_block
 from sweeps.store import Store
 
@@ -81,7 +82,7 @@ def lines() -> Iterator[str]:
     seconds: Counter[str] = Counter()
     for row in Store(f"{PUBLISHED}/trials", create=False).rows():
         if row.profile == "laptop":
-            seconds[row.sweep] += round(row.seconds * row.cpus)
+            seconds[run_of(row)] += round(row.seconds * row.cpus)
     for entry in ENTRIES:
         minutes = f"{seconds[entry.name] / 60:.0f}" if seconds[entry.name] >= 30 else ""
         cells = f"`make reproduce-{entry.name}`{entry.others}", entry.trials, minutes, entry.shows, *quoted(entry)

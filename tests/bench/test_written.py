@@ -29,10 +29,12 @@ def test_a_line_for_each_sweep_and_profile_in_the_order_of_numbers():
         make_row("1", sweep="figure10", profile="laptop", seconds=60.0, cpus=2.0, git_dirty=False, **about),
         make_row("2", sweep="figure3", profile="paper", seconds=90.0, cpus=1.0, git_dirty=False, **about),
         make_row("3", sweep="figure3", profile="laptop", seconds=30.0, cpus=1.0, git_dirty=False, outcome="diverged", **about),
+        make_row("5", sweep="figure3", profile="laptop", dataset="cifar10", seconds=60.0, cpus=1.0, git_dirty=False, **about),
         make_row("4", sweep="figure3", profile="laptop", seconds=90.0, cpus=1.0, git_dirty=True, **about),
     ]
     assert list(ledger.lines(rows))[2:] == [
         "| figure3 | laptop | 2 | 1 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0`, `abcdef0` (changed) |",
+        "| figure3 on cifar10 | laptop | 1 | 0 | 2026-01-02 03:04 | 2026-01-02 03:09 | 1 | `abcdef0` |",
         "| figure10 | laptop | 1 | 0 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0` |",
         "| figure3 | paper | 1 | 0 | 2026-01-02 03:04 | 2026-01-02 03:09 | 2 | `abcdef0` |",
     ]
