@@ -7,6 +7,7 @@ also the profile's (table6-paper.md): one profile never overwrites another.
 """
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -71,7 +72,9 @@ def render(arguments: argparse.Namespace) -> int:
     if not stores and EVERY not in arguments.names and not all(artifact.needs_rows for artifact in asked):
         stores = list(_empty(arguments))
     try:
-        return _render(arguments, {artifact: _by_profile(artifact, stores) for artifact in asked})
+        found = {artifact: _by_profile(artifact, stores) for artifact in asked}
+        others = _on_other_images(asked, stores) if EVERY in arguments.names and arguments.dataset is None else {}
+        return _render(arguments, found | others)
     finally:
         for problem in [problem for results in stores for problem in results.store.problems]:
             print(f"vera: {problem}", file=sys.stderr)
@@ -169,6 +172,20 @@ def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
 
     part, _ = dataset_part(text)
     return [artifact.on(part) for artifact in asked]
+
+
+def _on_other_images(asked: "list[Artifact]", stores: "list[Results]") -> "dict[Artifact, list[Results]]":
+    """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes them."""
+    from sweeps.canonical import canonical_json
+
+    taking, found = [artifact for artifact in asked if artifact.takes == "images"], {}
+    for store in stores:
+        usual = {canonical_json(trial.spec.dataset) for artifact in taking for trial in artifact.trials(store.profile)}
+        parts = {canonical_json(json.loads(row.spec)["dataset"]) for row in store.rows if row.task == "images"}
+        for artifact in [artifact.on(json.loads(part)) for part in sorted(parts - usual) for artifact in taking]:
+            if artifact.is_in(store):
+                found[artifact] = [store.apart()]
+    return found
 
 
 def _profiles(arguments: argparse.Namespace) -> "tuple[Profile, ...]":

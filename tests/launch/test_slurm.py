@@ -213,7 +213,7 @@ def test_ray_finds_room_for_its_sockets(capsys):
         (["--name", "My Job", "--", *RUN], "--name must be lower-case"),
         ([], "Say what to run after --, e.g. vera launch slurm"),
         (["--", "status"], "vera status runs no trials"),
-        (["--", "run", "table2", "--profle", "paper"], "cannot be run: vera: unrecognized arguments: --profle paper"),
+        (["--", "run", "table2", "--profle", "paper"], "cannot be run: vera run: there is no --profle. Did you mean --profile?"),
         (["--", "run", "table2", "--seeds", "0"], "cannot be run: vera run: argument --seeds: must be a whole number, at least 1"),
         (["--", "run", "--help"], "it only prints a text"),
         ([*SHARED, "--", *RUN, "--results-dir=/x"], "--results-dir is given before -- and after it"),

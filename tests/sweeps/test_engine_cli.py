@@ -63,7 +63,7 @@ def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
     assert re.search(r"toy-demo +smoke 9/9 ", lines(capsys, "list", *where)[1])
     code, out = lines(capsys, "plan", "toy-demo", "--profile", "smoke", "--seeds", 4, *where)
     assert code == 0
-    assert "12 trials · 9 already done · about" in out
+    assert "12 trials · 9 already done · less than a minute" in out
     assert out.count("60 steps") == 3
     code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--seeds", 5, "--dry-run", *where)
     assert code == 0

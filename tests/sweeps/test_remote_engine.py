@@ -158,7 +158,7 @@ def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(bucket, tmp_path,
 
     monkeypatch.setattr("bench.engine._execute", lambda *_: pytest.fail("something ran"))
     assert main(list(command)) == 0
-    assert "1 trials · 1 already done" in capsys.readouterr().out
+    assert "1 trial · 1 already done" in capsys.readouterr().out
     assert main(["status", "--results-dir", bucket]) == 0
     assert re.search(r"patience +smoke +ok +1", capsys.readouterr().out)
     assert main(["show", trial.id[:8], "--results-dir", bucket]) == 0
