@@ -19,8 +19,18 @@ def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def gradient(f: LogDensity, x: Tensor) -> Tensor:
-    """∇f(x), detached."""
+    """∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by autograd."""
+    if _has_formula(f):
+        return f.score(x.detach()).detach()  # type: ignore[attr-defined]
     return value_and_gradient(f, x)[1]
+
+
+def _has_formula(f: LogDensity) -> bool:
+    """Whether f has a `score` that belongs to its `forward`: one that was inherited beside another forward is of another f."""
+    if "forward" in getattr(f, "__dict__", {}):
+        return False
+    kinds = type(f).__mro__
+    return next(("score" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("score", "forward"))), False)
 
 
 def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -26,6 +26,14 @@ class Curved(Protocol):
         """∇f(x), and an unbiased estimate of the diagonal of ∇²f(x); both differentiable in the weights."""
 
 
+@runtime_checkable
+class Scored(Protocol):
+    """A model that knows ∇f in closed form, which spares a sampler the graph. `vera.gradients.gradient` then takes it."""
+
+    def score(self, x: Tensor) -> Tensor:
+        """∇f(x), shaped as x: what autograd would give."""
+
+
 def has_hessian(energy: nn.Module) -> bool:
     """False for a network that says it is piecewise linear: its Hessian in x is zero wherever it exists."""
     return not getattr(energy, "piecewise_linear", False)
