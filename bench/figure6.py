@@ -101,7 +101,7 @@ class Curve:
 
     @classmethod
     def of(cls, arrays: Sequence[Mapping[str, NDArray[Any]]]) -> "Curve | None":
-        """Seeds are independent repetitions, so they are pooled."""
+        """Seeds are independent repetitions, so those whose arrays were kept are pooled."""
         if not arrays:
             return None
         ess = np.mean([a["ess"] for a in arrays], axis=0)
@@ -145,8 +145,8 @@ class Figure6(Artifact):
 
     def render(self, results: Results) -> Drawing:
         profile = results.profile
-        rows = [row for row in results.like(offset_trial(profile)) if row.outcome == "ok"]
-        curve = Curve.of([results.arrays(row) for row in rows])
+        found = [results.arrays(row) for row in results.like(offset_trial(profile)) if row.outcome == "ok"]
+        curve = Curve.of([arrays for arrays in found if arrays])
         caption = (
             f"Target N(0, I) in {DIMENSIONS} dimensions, proposal N(m·1, I), {K} draws, {OFFSETS[profile][1]:,} repetitions of an "
             "offset and a seed; band: two standard errors. "
