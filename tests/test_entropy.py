@@ -5,10 +5,13 @@ import math
 import pytest
 import torch
 from oracles import assert_mean, digits_ppca, linear_generator
+from torch.distributions import Normal
 
 from vera.entropy import HMCEntropy, ImportanceEntropy
+from vera.entropy.hmc import Posterior
 from vera.evaluation import matched_gaussian_ess, posterior_ess, prior_ess, score_error, shifted_gaussian_ess, tune_estimator
-from vera.generator import statistics_of
+from vera.generator import Generator, statistics_of
+from vera.gradients import value_and_gradient
 from vera.models import mlp_generator
 
 WEIGHTS = {
@@ -252,3 +255,20 @@ def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
     generator.net.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
     HMCEntropy(2, force=force, like=generator.log_sigma).direction(generator, z0, x)
     assert sum(calls) == gradients
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3)], ids=["flat", "image"])
+def test_the_posteriors_force_is_the_gradient_of_its_density(shape):
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Softplus(), torch.nn.Linear(8, 6), torch.nn.Unflatten(1, shape))
+    generator = Generator(net, 3, sigma=0.2).double()
+    z, x = generator.sample_pair(5)
+    posterior, elsewhere = Posterior(generator, x), z + 0.5 * torch.randn_like(z)
+    value, force = posterior.value_and_force(elsewhere)
+    expected = value_and_gradient(posterior.log_density, elsewhere)
+    torch.testing.assert_close((value, force), expected)
+    torch.testing.assert_close(posterior.force(elsewhere), force)
+    assert not force.requires_grad
+    prior, likelihood = Normal(0, 1), Normal(generator.mean(elsewhere), generator.sigma)
+    exact = prior.log_prob(elsewhere).sum(1) + likelihood.log_prob(x).flatten(1).sum(1)
+    torch.testing.assert_close(value - value[0], (exact - exact[0]).detach())

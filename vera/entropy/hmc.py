@@ -15,11 +15,40 @@ from torch import Tensor
 from vera.entropy.contract import EntropyGradient
 from vera.generator import Generator, statistics_of
 from vera.gradients import squared_norm
-from vera.samplers.hmc import ExactForce, PriorForce, hmc
+from vera.samplers.hmc import PriorForce, Target, hmc
 from vera.samplers.metropolis import StepSize
 from vera.settings import Count, NonNegativeCount, Positive, validated
 
 Force = Literal["full", "prior_only"]
+
+
+class Posterior(Target):
+    """log p(z|x) up to a constant, and its gradient −z + Jᵀ(x − g(z))/σ²: one pass back through g, and no graph of the squares."""
+
+    def __init__(self, generator: Generator, x: Tensor) -> None:
+        self.generator, self.x = generator, x
+        self.precision = generator.sigma.detach().square().reciprocal()
+
+    def log_density(self, z: Tensor) -> Tensor:
+        return self._value(z, self.x - self.generator(z))
+
+    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        misfit, force = self._misfit_and_force(z)
+        return self._value(z, misfit), force
+
+    def force(self, z: Tensor) -> Tensor:
+        return self._misfit_and_force(z)[1]
+
+    def _misfit_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.enable_grad():
+            leaf = z.detach().requires_grad_(True)
+            mean = self.generator(leaf)
+        misfit = self.x - mean.detach()
+        (pull,) = torch.autograd.grad(mean, leaf, misfit)
+        return misfit, torch.addcmul(-z, self.precision, pull)
+
+    def _value(self, z: Tensor, misfit: Tensor) -> Tensor:
+        return -0.5 * (squared_norm(z) + self.precision * squared_norm(misfit))
 
 
 class HMCEntropy(EntropyGradient):
@@ -54,12 +83,8 @@ class HMCEntropy(EntropyGradient):
             return self._positions(generator, z0, x)
 
     def _positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
-        precision = generator.sigma.detach().square().reciprocal()
-
-        def log_posterior(z: Tensor) -> Tensor:
-            return -0.5 * (squared_norm(z) + precision * squared_norm(x - generator(z)))
-
-        target = ExactForce(log_posterior) if self.force == "full" else PriorForce(log_posterior)
+        posterior = Posterior(generator, x)
+        target = posterior if self.force == "full" else PriorForce(posterior.log_density)
         return hmc(z0, target, self.step, burn_in=self.burn_in, kept=self.kept, leapfrog_steps=self.leapfrog_steps)
 
     def warm_up(self, generator: Generator, z0: Tensor, x: Tensor) -> None:

@@ -15,11 +15,8 @@ from vera.gradients import LogDensity, squared_norm, value_and_gradient
 from vera.samplers.metropolis import StepSize, accept, choose
 
 
-@dataclass(frozen=True)
 class Target(ABC):
     """The density that is sampled, and the force that steers the proposals."""
-
-    log_density: LogDensity
 
     @abstractmethod
     def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]: ...
@@ -28,15 +25,21 @@ class Target(ABC):
         return self.value_and_force(z)[1]
 
 
+@dataclass(frozen=True)
 class ExactForce(Target):
     """The force ∇ log π of the density itself."""
+
+    log_density: LogDensity
 
     def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
         return value_and_gradient(self.log_density, z)
 
 
+@dataclass(frozen=True)
 class PriorForce(Target):
     """The force −z of a standard normal prior, whatever the density."""
+
+    log_density: LogDensity
 
     def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
         with torch.no_grad():
@@ -61,14 +64,15 @@ class Chain:
 
 def hmc_transition(chain: Chain, target: Target, step: Tensor | float, leapfrog_steps: int) -> tuple[Chain, Tensor]:
     """One trajectory and its accept test: (the next chain, the mean acceptance probability)."""
+    step = torch.as_tensor(step, dtype=chain.z.dtype, device=chain.z.device)
     start_momentum = torch.randn_like(chain.z)
-    z, momentum = chain.z, start_momentum + 0.5 * step * chain.force
+    z, momentum = chain.z, torch.addcmul(start_momentum, step, chain.force, value=0.5)
     for _ in range(leapfrog_steps - 1):
-        z = z + step * momentum
-        momentum = momentum + step * target.force(z)
-    z = z + step * momentum
+        z = torch.addcmul(z, step, momentum)
+        momentum.addcmul_(step, target.force(z))
+    z = torch.addcmul(z, step, momentum)
     value, force = target.value_and_force(z)
-    momentum = momentum + 0.5 * step * force
+    momentum.addcmul_(step, force, value=0.5)
     log_ratio = value - chain.value + 0.5 * (squared_norm(start_momentum) - squared_norm(momentum))
     taken, acceptance = accept(log_ratio)
     moved = Chain(choose(taken, z, chain.z), choose(taken, value, chain.value), choose(taken, force, chain.force))
