@@ -1,4 +1,4 @@
-"""The README's table of tables and figures: how many trials, how long, what came out, what the paper has.
+"""The README's tables of tables and figures: how many trials, how long, what came out, what the paper has; at `laptop`, at `paper`.
 
     python -m bench.overview            write it, between the marks
     python -m bench.overview --check    write nothing; exit code 1 if it is not what it would be
@@ -9,17 +9,29 @@ Minutes are those of the published rows, numbers those of the published tables. 
 import csv
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import bench.paper  # noqa: F401 (every artifact is registered)
+from bench.artifact import artifacts
+from bench.cell import cell_of
 from bench.flags import PUBLISHED
 from bench.ledger import run_of
+from bench.results import Results, metrics_of
 from bench.written import written_block
-from sweeps.store import Store
+from sweeps.row import Row
 
 HEAD = (
     "| | trials at `laptop` | CPU-minutes | what it shows | of which, here | paper |",
+    "|---|---|---|---|---|---|",
+)
+
+PAPER_HEAD = (
+    "",
+    "At `paper`, as far as two cores have got:",
+    "",
+    "| | trials | of | CPU-hours | of which, here | paper |",
     "|---|---|---|---|---|---|",
 )
 
@@ -41,6 +53,16 @@ class Entry(NamedTuple):
     shows: str
     others: str = ""
     quote: Quote | None = None
+
+
+class Measured(NamedTuple):
+    """A metric of published trials, as a mean over their seeds, and the paper's value of it, if any."""
+
+    about: str
+    label: str
+    metric: str
+    digits: int
+    paper: str = ""
 
 
 ENTRIES = (
@@ -76,33 +98,75 @@ ENTRIES = (
 )  # fmt: skip
 
 
+PAPER_QUOTES: Mapping[str, Quote | Measured | None] = {
+    "table6": Quote("VERA on HUMAN, %", {"method": "VERA", "dataset": "HUMAN"}, "test_accuracy", 1),
+    "table8": None,
+    "table10": Quote("VERA λ = 1 on moons, best of ten", {"method": "VERA λ=1", "dataset": "moons"}, "best_of_ten_batches", 2),
+    "figure1": Measured("VERA λ = 1, nats", "VERA λ=1", "grid_log_likelihood", 2),
+    "figure3": Measured("signed bias of importance sampling", "IS, k = 20", "signed_bias", 4, "0.12"),
+    "figure6": Measured("effective sample size of 20 draws", "IS, k = 20", "posterior_ess", 2, "1.29"),
+}
+"""What is run at `paper` on CPUs, and a number of it."""
+
+
 def lines() -> Iterator[str]:
-    """The lines of the table, its head first."""
+    """The lines of both tables, their heads first."""
+    laptop, paper = (Results.at(PUBLISHED, profile, "published") for profile in ("laptop", "paper"))
     yield from HEAD
+    yield from map(_line, laptop_lines(laptop.rows))
+    yield from PAPER_HEAD
+    yield from map(_line, paper_lines(paper))
+
+
+def laptop_lines(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
+    """Of every artifact. Minutes are those of the sweep of its name."""
     seconds: Counter[str] = Counter()
-    for row in Store(f"{PUBLISHED}/trials", create=False).rows():
-        if row.profile == "laptop":
-            seconds[run_of(row)] += round(row.seconds * row.cpus)
+    for row in rows:
+        seconds[run_of(row)] += round(row.seconds * row.cpus)
     for entry in ENTRIES:
         minutes = f"{seconds[entry.name] / 60:.0f}" if seconds[entry.name] >= 30 else ""
-        cells = f"`make reproduce-{entry.name}`{entry.others}", entry.trials, minutes, entry.shows, *quoted(entry)
-        yield f"| {' | '.join(cells)} |"
+        command = f"`make reproduce-{entry.name}`{entry.others}"
+        yield command, entry.trials, minutes, entry.shows, *quoted(entry.name, entry.quote)
 
 
-def quoted(entry: Entry) -> tuple[str, str]:
-    """Our value and the paper's."""
-    if entry.quote is None:
+def paper_lines(results: Results) -> Iterator[Sequence[str]]:
+    """Of each artifact some of whose trials were run at `paper`: how many of how many, how long they took, a number."""
+    for name, quote in PAPER_QUOTES.items():
+        artifact = artifacts.known[name]
+        declared = list(artifact.trials("paper"))
+        rows = [row for row in results.rows_of(declared) if row.seed in artifact.seeds["paper"]]
+        if rows:
+            hours = sum(row.seconds * row.cpus for row in rows) / 3600
+            numbers = measured(rows, quote) if isinstance(quote, Measured) else quoted(f"{name}-paper", quote)
+            counts = f"{len(rows)}", f"{len(declared) * len(artifact.seeds['paper'])}"
+            yield f"`make reproduce-{name} PROFILE=paper`", *counts, f"{hours:.1f}" if hours >= 0.05 else "", *numbers
+
+
+def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
+    """Our value and the paper's, of a published table."""
+    if quote is None:
         return "", ""
-    with Path(PUBLISHED, "tables", f"{entry.name}.csv").open(encoding="utf-8", newline="") as file:
-        found = [line for line in csv.DictReader(file) if all(line[name] == value for name, value in entry.quote.line.items())]
+    with Path(PUBLISHED, "tables", f"{file}.csv").open(encoding="utf-8", newline="") as table:
+        found = [line for line in csv.DictReader(table) if all(line[name] == value for name, value in quote.line.items())]
     (line,) = found
-    own, half_width, paper = (line[f"{entry.quote.metric}{suffix}"] for suffix in ("", "_half_width", "_paper"))
-    text = f"{entry.quote.about}: {_number(own, entry.quote.digits)} ± {_number(half_width, entry.quote.digits)}"
-    return text, f"{float(paper):g}".replace("-", "−") if paper else ""
+    own, half_width, paper = (line[f"{quote.metric}{suffix}"] for suffix in ("", "_half_width", "_paper"))
+    return _own(quote, own, half_width), f"{float(paper):g}".replace("-", "−") if paper else ""
 
 
-def _number(text: str, digits: int) -> str:
-    return f"{float(text):.{digits}f}".replace("-", "−")
+def measured(rows: Iterable[Row], quote: Measured) -> tuple[str, str]:
+    """The mean of our values and the paper's."""
+    cell = cell_of([(row.outcome, metrics_of(row).get(quote.metric)) for row in rows if row.label == quote.label])
+    return _own(quote, cell.mean, cell.half_width), quote.paper
+
+
+def _own(quote: Quote | Measured, mean: str | float | None, half_width: str | float | None) -> str:
+    """Mean and interval as far as there are such."""
+    numbers = [f"{float(number):.{quote.digits}f}".replace("-", "−") for number in (mean, half_width) if number not in (None, "")]
+    return f"{quote.about}: {' ± '.join(numbers)}" if numbers else ""
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,13 +1,17 @@
 """What is written into pages from the published results: the ledger in results/README.md, the table of tables in README.md."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+from bench_helpers import row_of, stored
 from engine_helpers import make_row
 
 import bench.paper  # noqa: F401 (every artifact is registered)
 from bench import ledger, overview
 from bench.artifact import artifacts
+from bench.bias import importance
 from bench.written import written_block
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +66,25 @@ def test_the_table_of_tables_has_every_artifact_once():
     sheets = {*(f"figure{number}" for number in (7, *range(9, 28)))}
     assert set(named) | sheets == {name for name, artifact in artifacts.known.items() if artifact.listed}
     assert len(set(named)) == len(named)
+
+
+def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where_there_is_one(tmp_path):
+    trial = importance("paper")
+    rows = [
+        row_of(trial, seed, value, metric="signed_bias", seconds=1_800.0, cpus=1.0, finished_at=f"2026-01-0{1 + seed}")
+        for seed, value in enumerate((0.001, -0.003))
+    ]
+    about, of_3, of_6 = "signed bias of importance sampling", *(f"`make reproduce-figure{n} PROFILE=paper`" for n in (3, 6))
+    one, two = ({line[0]: line[1:] for line in overview.paper_lines(stored(tmp_path / str(n), rows[:n]))} for n in (1, 2))
+    assert one[of_3] == ("1", "108", "0.5", f"{about}: 0.0010", "0.12")
+    assert two[of_3] == ("2", "108", "1.0", f"{about}: −0.0010 ± 0.0254", "0.12")
+    assert set(two) == {of_3, of_6}
+    assert two[of_6][3] == "", "no such measurement is in these rows"
+
+
+def test_the_pages_are_written_without_torch_and_ray():
+    code = "import sys, bench.overview, bench.ledger, bench.publish; print({'torch', 'ray'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_a_page_without_marks_is_refused(tmp_path, capsys):
