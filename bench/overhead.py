@@ -13,11 +13,12 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bench.measured import Number, keep
 from sweeps.attempt import Conditions, run_trial
 from sweeps.cluster import connected
 from sweeps.execute import Engine, execute
@@ -53,6 +54,14 @@ class Overhead:
     def bar(self) -> float:
         return 1.2 * self.tasks + 60.0
 
+    @property
+    def met(self) -> bool:
+        return self.engine <= self.bar and self.read <= 2.0
+
+    def numbers(self) -> list[Number]:
+        found = {"seconds": self.engine, "tasks": self.tasks, "overhead": self.milliseconds}
+        return _numbers("engine", self.trials, found | {"megabytes": self.driver_megabytes, "read": self.read})
+
     def lines(self) -> list[str]:
         return [
             f"{self.trials} trivial trials   engine {self.engine:.1f} s   plain Ray tasks {self.tasks:.1f} s",
@@ -70,17 +79,27 @@ class SearchOverhead:
     trials: int
     search: float
     tasks: float
+    met: bool = True
+    """There is no bar."""
 
     @property
     def milliseconds(self) -> float:
         """A trial's, over a plain task's."""
         return 1e3 * (self.search - self.tasks) / self.trials
 
+    def numbers(self) -> list[Number]:
+        found = {"seconds": self.search, "tasks": self.tasks, "overhead": self.milliseconds}
+        return _numbers("search-engine", self.trials, found)
+
     def lines(self) -> list[str]:
         return [
             f"{self.trials} trivial trials of a search   engine {self.search:.1f} s   plain Ray tasks {self.tasks:.1f} s",
             f"overhead            {self.milliseconds:.1f} ms a trial",
         ]
+
+
+def _numbers(benchmark: str, trials: int, found: Mapping[str, float]) -> list[Number]:
+    return [Number(benchmark, f"{trials:,}", "", name, value) for name, value in found.items()]
 
 
 def trivial_trials(count: int, first_seed: int = 0) -> list[Trial]:
@@ -171,14 +190,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--trials", type=int, default=1_000, metavar="N", help="how many (default: 1000, which the bar is for)")
     parser.add_argument("--search", type=int, metavar="N", help="measure a search of so many trials instead")
     parser.add_argument("--cpus", type=int, default=2, metavar="N", help="slots for trials (default: 2)")
+    parser.add_argument("--keep", metavar="DIR", help="keep the numbers as Parquet under this directory, e.g. results/published")
     parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
     arguments = parser.parse_args(argv)
+    found: Overhead | SearchOverhead
     if arguments.search is not None:
-        print("\n".join(measure_search(arguments.search, arguments.cpus).lines()))
-        return 0
-    overhead = measure(arguments.trials, arguments.cpus)
-    print("\n".join(overhead.lines()))
-    return int(arguments.enforce and (overhead.engine > overhead.bar or overhead.read > 2.0))
+        found = measure_search(arguments.search, arguments.cpus)
+    else:
+        found = measure(arguments.trials, arguments.cpus)
+    print("\n".join(found.lines()))
+    if arguments.keep:
+        keep(arguments.keep, found.numbers())
+    return int(arguments.enforce and not found.met)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from bench.image_step import IMAGE_SHAPES, measure_image_memory, measure_rivals
 from bench.matmuls import Replay, flops, record
+from bench.measured import keep
 from bench.memory import entropy_block
 from bench.step_report import TIME_BARS, Bar, Found, MemoryRow, RivalRow, StepRow, bars, document
 from bench.timing import compare, solo
@@ -88,6 +89,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one round a cell and no verdict on time: does it run?")
     parser.add_argument("--memory-only", action="store_true", help="no timing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to a file too")
+    parser.add_argument("--keep", metavar="DIR", help="keep them as Parquet under this directory, e.g. results/published")
     parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
     return parser.parse_args(argv)
 
@@ -124,6 +126,8 @@ def run(options: argparse.Namespace) -> int:
     print(document(found, judged, titles))
     if options.json:
         options.json.write_text(json.dumps(_plain(options.threads, found, judged), indent=1) + "\n")
+    if options.keep:
+        keep(options.keep, found.numbers(), options.threads)
     return int(options.enforce and not all(bar.met for bar in judged))
 
 

@@ -1,8 +1,9 @@
 """What the step benchmark found: rows, bars and how both are printed. Plain data, no torch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bench.measured import Number
 from bench.timing import Comparison
 
 BLANK = "—"
@@ -28,6 +29,11 @@ class StepRow:
     def cells(self) -> list[str]:
         counted = [_number(self.ms, ".2f"), _number(self.gflop, ".3f"), _number(self.products, "d")]
         return [self.shape, self.method, *counted, *self._timing_cells(), self.reason]
+
+    def quantities(self) -> dict[str, float | None]:
+        """What was measured; None where there is no such thing."""
+        timed = {} if self.timing is None else {"products_ms": self.timing.yardstick_ms, **_ratio(self.timing)}
+        return {"ms": self.ms, "gflop": self.gflop, "products": self.products} | timed
 
     def _timing_cells(self) -> list[str]:
         if self.timing is None:
@@ -63,6 +69,15 @@ class RivalRow:
     jem_gflop: float
     paper: float
 
+    @property
+    def work(self) -> float:
+        """JEM's operations over VERA's."""
+        return self.jem_gflop / self.vera_gflop
+
+    def quantities(self) -> dict[str, float | None]:
+        times: dict[str, float | None] = {"vera_ms": self.timing.yardstick_ms, "jem_ms": self.timing.work_ms, **_ratio(self.timing)}
+        return times | {"vera_gflop": self.vera_gflop, "jem_gflop": self.jem_gflop, "work": self.work, "paper": self.paper}
+
     def cells(self) -> list[str]:
         low, high = self.timing.spread
         times = [
@@ -71,7 +86,7 @@ class RivalRow:
             f"{self.timing.ratio:.2f}",
             f"{low:.2f}–{high:.2f}",
         ]
-        work = [f"{self.vera_gflop:.1f}", f"{self.jem_gflop:.1f}", f"{self.jem_gflop / self.vera_gflop:.2f}"]
+        work = [f"{self.vera_gflop:.1f}", f"{self.jem_gflop:.1f}", f"{self.work:.2f}"]
         return [self.shape, *times, str(self.timing.rounds), *work, f"{self.paper:g}"]
 
 
@@ -82,6 +97,16 @@ class Found:
     steps: Sequence[StepRow]
     rivals: Sequence[RivalRow]
     memory: Sequence[MemoryRow]
+
+    def numbers(self) -> Iterator[Number]:
+        """All of it as numbers to be kept."""
+        for step in self.steps:
+            yield from _numbers("step", step.shape, step.method, step.quantities())
+        for rival in self.rivals:
+            yield from _numbers("rivals", rival.shape, "", rival.quantities())
+        for row in self.memory:
+            quantities = {"bytes": row.bytes, "bytes_with_graph": row.bytes_with_graph, "ratio": row.ratio}
+            yield from _numbers("memory", row.shape, row.what, quantities)
 
     def shapes(self) -> list[str]:
         return [*(row.shape for row in self.steps), *(row.shape for row in self.rivals), *(row.shape for row in self.memory)]
@@ -140,6 +165,17 @@ def document(found: Found, judged: Sequence[Bar], titles: Mapping[str, str]) -> 
     parts += [table(MEMORY_HEADER, [row.cells() for row in found.memory], left=2)] if found.memory else []
     parts += ["\n".join(map(str, judged))] if judged else []
     return "\n\n".join(parts)
+
+
+def _ratio(timing: Comparison) -> dict[str, float]:
+    low, high = timing.spread
+    return {"ratio": timing.ratio, "low": low, "high": high, "rounds": timing.rounds}
+
+
+def _numbers(benchmark: str, subject: str, method: str, quantities: Mapping[str, float | None]) -> Iterator[Number]:
+    for name, value in quantities.items():
+        if value is not None:
+            yield Number(benchmark, subject, method, name, float(value))
 
 
 def _number(value: float | None, form: str) -> str:
