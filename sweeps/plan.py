@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from sweeps.canonical import canonical_json
-from sweeps.row import Row
+from sweeps.row import FAILURES, Row
 from sweeps.trial import Trial
 
 
@@ -63,7 +63,7 @@ def make_plan(
 
 
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
-    """Seconds of each trial whose like was measured, scaled to its steps.
+    """Seconds of each trial as it took itself, or else as its like did, scaled to its steps.
 
     Alike are trials of one profile with the same task, data, networks, method and batch, and the same whole numbers among the
     method's settings: those count things (Langevin steps, draws), while real ones (learning rates) cost nothing.
@@ -73,7 +73,9 @@ def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
         if row.outcome == "ok" and row.steps > 0:
             pace.setdefault(_kind_of_row(row), []).append(row.seconds / row.steps)
     known = {name: median(values) for name, values in pace.items()}
-    return {t.id: known[kind(t)] * t.spec.steps for t in trials if kind(t) in known}
+    itself = {row.trial_id: row.seconds for row in rows if row.outcome not in FAILURES}
+    alike = {t.id: known[kind(t)] * t.spec.steps for t in trials if kind(t) in known}
+    return alike | {t.id: itself[t.id] for t in trials if t.id in itself}
 
 
 def kind(trial: Trial) -> str:

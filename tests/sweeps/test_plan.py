@@ -63,12 +63,18 @@ def test_costs_come_from_the_median_of_like_trials_scaled_to_their_steps():
     trial, other_profile = TRIALS[0], SWEEP.trials("laptop")[0]
     long = replace(trial, spec=replace(trial.spec, steps=10 * trial.spec.steps))
     faster = replace(trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5}))
-    rows = [measured(trial, seconds) for seconds in (6.0, 12.0, 600.0)]
+    rows = [measured(with_seed(trial, seed), seconds) for seed, seconds in ((7, 6.0), (8, 12.0), (9, 600.0))]
     assert estimate([trial, long, faster, TRIALS[-1], other_profile], rows) == {
         trial.id: pytest.approx(12.0),
         long.id: pytest.approx(120.0),
         faster.id: pytest.approx(12.0),
     }
+
+
+def test_a_trial_that_was_run_costs_what_it_took():
+    trial, diverged = TRIALS[0], TRIALS[-1]
+    rows = [measured(with_seed(trial, 7), 600.0), measured(trial, 6.0), measured(diverged, 1.0, outcome="diverged")]
+    assert estimate([trial, diverged], rows) == {trial.id: 6.0, diverged.id: 1.0}
 
 
 def test_what_counts_things_changes_the_cost():
