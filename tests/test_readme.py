@@ -1,8 +1,8 @@
 """Every Python block of the README runs as it stands; every command in README and docs is one that the real parser takes.
 
 The commands that cost nothing are run, and what the README says of their output is what they print. The dear ones are checked as
-far as that goes without training: target, verb, flags, sweep, and that `--only` leaves trials. `.ci/run` runs those of the first
-page in smoke form.
+far as that goes without training: target, verb, flags, sweep, and that `--only` leaves trials. `.ci/run` runs them in smoke form,
+all that the README shows: that its list is whole is checked here.
 """
 
 import os
@@ -151,6 +151,41 @@ def test_what_costs_nothing_is_run(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(command)[1:]) == 0
     assert re.search(CHEAP[command], capsys.readouterr().out)
+
+
+ELSEWHERE = {
+    "vera data fetch": "needs the network: tests/data/test_fetch.py fetches from a server of its own",
+    "vera run table3": "is run on its own data; --dataset cifar10 needs the files: tests/bench/test_pictures.py",
+    "vera plan table3": "is the same verb for another table",
+    "make setup": "is part of make lint",
+    "make check": "is make lint and make test",
+    "python -m bench.step --memory-only": "takes 832 MB: tests/test_bench_images.py runs a smaller shape",
+}
+"""What .ci does not run, by how it begins, and why."""
+
+
+def gist(command):
+    """What a smoke form has in common with what the README shows: program, verb or target, and what it is about."""
+    words = [word for word in shlex.split(command) if "=" not in word or word.startswith("--")]
+    module = words[:3] if words[0] == "python" else words[:2]
+    about = [word for word in words[len(module) : len(module) + 1] if not word.startswith("-")]
+    return " ".join(module + about)
+
+
+@pytest.mark.parametrize("command", sorted(set(commands_of(ROOT / "README.md"))))
+def test_every_command_of_the_readme_is_run(command):
+    script = "".join((ROOT / ".ci" / name).read_text(encoding="utf-8") for name in ("run", "readme"))
+    tables = command.startswith("make reproduce-")  # the loop of .ci/readme takes these off the README
+    spoken_of = PLACEHOLDERS & set(shlex.split(command))
+    known = command in CHEAP or any(command.startswith(beginning) for beginning in ELSEWHERE)
+    assert tables or spoken_of or known or gist(command) in script, f"add its smoke form to .ci/readme: {gist(command)}"
+
+
+def test_the_loop_over_tables_finds_those_of_the_readme():
+    loop = re.search(r"\$\((grep .*)\); do", (ROOT / ".ci" / "readme").read_text(encoding="utf-8")).group(1)
+    found = subprocess.run(["bash", "-c", loop], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    assert found == re.findall(r"^\| `make reproduce-([a-z0-9-]+)`", README, re.MULTILINE)
+    assert len(found) > 15
 
 
 @pytest.mark.parametrize(("name", "trials"), re.findall(r"^\| `make reproduce-([a-z0-9]+)` \| (\d+)[ |]", README, re.MULTILINE))
