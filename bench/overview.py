@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bench.paper  # noqa: F401 (every artifact is registered)
-from bench.artifact import artifacts
+from bench.artifact import Artifact, artifacts
 from bench.cell import cell_of
+from bench.costs import gpu_time
 from bench.flags import PUBLISHED
 from bench.ledger import run_of
 from bench.results import Results, metrics_of
@@ -23,8 +24,8 @@ from bench.written import written_block
 from sweeps.row import Row
 
 HEAD = (
-    "| | trials at `laptop` | CPU-minutes | what it shows | of which, here | paper |",
-    "|---|---|---|---|---|---|",
+    "| | trials at `laptop` | CPU-minutes | what it shows | of which, here | paper | at `paper` |",
+    "|---|---|---|---|---|---|---|",
 )
 
 PAPER_HEAD = (
@@ -36,13 +37,18 @@ PAPER_HEAD = (
 )
 
 
+CIFAR10 = "cifar10-batches-1"
+"""In the names of tables that were made on the first of its files."""
+
+
 class Quote(NamedTuple):
-    """A value of a published table, and its line there."""
+    """A value of a published table, and its line there; of another table than the artifact's own, such as one on other data."""
 
     about: str
     line: Mapping[str, str]
     metric: str
     digits: int
+    table: str = ""
 
 
 class Entry(NamedTuple):
@@ -69,11 +75,14 @@ ENTRIES = (
     Entry("table2", "22", "the flow's likelihood under eleven ways to train it",
           quote=Quote("VERA λ = 1, nats", {"method": "VERA λ=1"}, "test_log_likelihood", 1)),
     Entry("table3", "10", "accuracy and calibration of a Wide ResNet that is an energy model too: VERA, JEM, HDGE, a classifier",
-          quote=Quote("VERA α = 100, %", {"method": "VERA α=100"}, "test_accuracy", 1)),
+          quote=Quote("VERA α = 100, 300 steps on CIFAR10, %", {"method": "VERA α=100"}, "test_accuracy", 1, f"table3-{CIFAR10}")),
     Entry("table4", "6 of Table 3's, 2 more", "Fréchet distance and Inception Score of samples, refined by MALA and not",
-          ", `table-fid`"),
+          ", `table-fid`",
+          Quote("VERA α = 100, 300 steps on CIFAR10, FID", {"method": "VERA α=100"}, "fid", 0, f"table4-{CIFAR10}")),
     Entry("table5", "8 of Table 3's", "telling held-out images from unseen ones by three scores, and histograms of f",
-          ", `outliers`"),
+          ", `outliers`",
+          Quote("VERA α = 100, 300 steps on CIFAR10, against CIFAR100",
+                {"method": "VERA α=100", "unseen": "CIFAR100"}, "f", 2, f"table5-{CIFAR10}")),
     Entry("table6", "72", "accuracy with ten labels a class on tables of numbers: VERA against VAT, MEG, JEM, labels alone",
           quote=Quote("VERA on 8 × 8 digits, %", {"method": "VERA", "dataset": "digits 8 × 8"}, "test_accuracy", 1)),
     Entry("table8", "4", "what those tables hold"),
@@ -126,7 +135,14 @@ def laptop_lines(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
     for entry in ENTRIES:
         minutes = f"{seconds[entry.name] / 60:.0f}" if seconds[entry.name] >= 30 else ""
         command = f"`make reproduce-{entry.name}`{entry.others}"
-        yield command, entry.trials, minutes, entry.shows, *quoted(entry.name, entry.quote)
+        yield command, entry.trials, minutes, entry.shows, *quoted(entry.name, entry.quote), gpu_hours(artifacts.known[entry.name])
+
+
+def gpu_hours(artifact: Artifact) -> str:
+    """Of its trials at `paper`, from counted operations; nothing where they were not counted, as for what CPUs can do."""
+    works = [(artifact.flop(trial), trial.spec.steps) for trial in artifact.trials("paper") for _ in artifact.seeds["paper"]]
+    known = [(work, steps) for work, steps in works if work is not None]
+    return gpu_time(known) if known and len(known) == len(works) else ""
 
 
 def paper_lines(results: Results) -> Iterator[Sequence[str]]:
@@ -146,7 +162,7 @@ def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
     """Our value and the paper's, of a published table."""
     if quote is None:
         return "", ""
-    with Path(PUBLISHED, "tables", f"{file}.csv").open(encoding="utf-8", newline="") as table:
+    with Path(PUBLISHED, "tables", f"{quote.table or file}.csv").open(encoding="utf-8", newline="") as table:
         found = [line for line in csv.DictReader(table) if all(line[name] == value for name, value in quote.line.items())]
     (line,) = found
     own, half_width, paper = (line[f"{quote.metric}{suffix}"] for suffix in ("", "_half_width", "_paper"))

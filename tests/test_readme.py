@@ -24,6 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = r"(?:\$ )?((?:make|vera|python -m) \S.*?)(?:   +.*|  +#.*)?"
 BLOCKS = re.findall(r"<!-- run by tests/test_readme.py -->\n```python\n(.*?)```", README, re.DOTALL)
+OWN_METHOD, OWN_DATA, LIKELIHOOD, FEW_LABELS = BLOCKS
 
 
 def run(code, cwd):
@@ -31,12 +32,8 @@ def run(code, cwd):
     return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, env=one_thread)
 
 
-def test_the_readme_has_its_examples():
-    assert len(BLOCKS) == 4
-
-
 def test_own_data_example_trains_an_ebm_in_about_ten_lines(tmp_path):
-    code = BLOCKS[0]
+    code = OWN_DATA
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     check = """
 assert result.outcome == "ok"
@@ -53,21 +50,21 @@ assert "ray" not in sys.modules
 
 
 def test_exact_likelihood_example_prints_a_likelihood(tmp_path):
-    done = run(BLOCKS[1], tmp_path)
+    done = run(LIKELIHOOD, tmp_path)
     assert done.returncode == 0, done.stderr
     assert -10 < float(done.stdout) < -2.394
 
 
 def test_few_labels_example_prints_an_accuracy(tmp_path):
-    done = run(BLOCKS[2], tmp_path)
+    done = run(FEW_LABELS, tmp_path)
     assert done.returncode == 0, done.stderr
     assert 0.2 < float(done.stdout) <= 1
 
 
 def test_own_method_example_trains_as_a_plug_in(tmp_path):
     plugin = tmp_path / "my_method.py"
-    plugin.write_text(BLOCKS[3])
-    assert len([line for line in BLOCKS[3].splitlines() if line.strip()]) < 40
+    plugin.write_text(OWN_METHOD)
+    assert len([line for line in OWN_METHOD.splitlines() if line.strip()]) < 40
     code = f"""
 import vera
 vera.load_plugin({str(plugin)!r})
@@ -203,6 +200,15 @@ def test_the_table_shown_is_the_published_one():
         cells = re.split(r"  +", line.strip())
         row = next(row for row in published.splitlines() if row.startswith(f"| {cells[0]} "))
         assert [cell for cell in map(str.strip, row.strip("|").split("|")) if cell] == cells
+
+
+@pytest.mark.parametrize("name", ["table2", "toy-demo"])
+def test_the_plan_shown_is_the_plan_made(name, tmp_path, monkeypatch, capsys):
+    """On two cores, as the README says."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("bench.engine.own_cores", lambda: 2)
+    assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
+    assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
 
 
 def test_the_error_shown_is_the_error_given(tmp_path):
