@@ -7,7 +7,7 @@ from bench.artifact import Artifact, artifacts
 from bench.datasets import dataset_part
 from sweeps.errors import EngineError
 from vera.errors import SettingError
-from vera.registry import datasets
+from vera.registry import datasets, in_plugins, plugin_of
 
 if TYPE_CHECKING:
     from sweeps.sweep import Sweep
@@ -24,8 +24,8 @@ def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> 
         raise EngineError(f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list")
     elsewhere = artifacts.known[name].on(part)
     check_kind(elsewhere, part)
-    if "file" in part:
-        check_rows(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))
+    if "file" in part or plugin_of(datasets.get(part["name"])) is not None:
+        check_points(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))
     return elsewhere.sweep()
 
 
@@ -42,12 +42,13 @@ def check_kind(artifact: Artifact, part: "Part") -> None:
                            f"{part['name']} has {kind}.")  # fmt: skip
 
 
-def check_rows(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own file must fill a batch."""
+def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
+    """A user's own data must be fit to be split and fill a batch."""
     from vera.build import build_labelled
 
-    rows = len(build_labelled(part, data_dir).split(0).train)
+    source, name = build_labelled(part, data_dir), part.get("file", part["name"])
+    with in_plugins(f"splitting the data set '{name}'"):
+        split = source.split(0)
+    rows = len(split.train)
     if rows < batch:
-        raise SettingError(
-            f"{part['file']} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this."
-        )
+        raise SettingError(f"{name} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this.")
