@@ -1,5 +1,6 @@
 """The sweep of a table on the data of --dataset, checked before anything is trained: of the right kind, and enough of it."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,11 @@ from vera.registry import datasets, in_plugins, plugin_of
 if TYPE_CHECKING:
     from sweeps.sweep import Sweep
     from sweeps.trial import Profile
+    from vera.data.labelled import LabelledData, Split
     from vera.spec import Part
 
+LISTED = 5
+"""Classes that a note names at most."""
 EXAMPLES = {"tables": "wine, digits-table or csv:PATH,label=COLUMN", "images": "digits32, cifar10 or svhn"}
 
 
@@ -43,7 +47,7 @@ def check_kind(artifact: Artifact, part: "Part") -> None:
 
 
 def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own data must be fit to be split and fill a batch."""
+    """A user's own data must be fit to be split and fill a batch; that a class has fewer labels than are asked for is said."""
     from vera.build import build_labelled
 
     source, name = build_labelled(part, data_dir), part.get("file", part["name"])
@@ -52,3 +56,17 @@ def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
     rows = len(split.train)
     if rows < batch:
         raise SettingError(f"{name} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this.")
+    if note := few_labels(source, split):
+        print(f"vera: {name}: {note}", file=sys.stderr)
+
+
+def few_labels(source: "LabelledData", split: "Split") -> str:
+    """What is shown of classes that have fewer rows to train with than labels are asked for; nothing if none has."""
+    asked = getattr(source, "labels_per_class", None)
+    counts = split.train_labels.bincount(minlength=split.classes).tolist()
+    few = [(label, count) for label, count in enumerate(counts) if asked is not None and count < asked]
+    if not few:
+        return ""
+    names = getattr(getattr(source, "content", None), "class_names", range(split.classes))
+    told = ", ".join(f"'{names[label]}' {count}" for label, count in few[:LISTED]) + (", …" if len(few) > LISTED else "")
+    return f"labels_per_class is {asked}; {len(few)} of {len(counts)} classes have fewer rows to train with and show all ({told})."

@@ -52,3 +52,15 @@ def test_what_goes_wrong_in_its_split_is_one_line_too(planned):
 def test_too_few_points_of_a_plug_in_are_refused_once(planned):
     code, err = planned("self.split = lambda seed: Split(self, (self.x[:9], self.y[:9]), (self.x[9:], self.y[9:]), None)")
     assert (code, err) == (2, "vera: two-classes has 9 rows to train with, fewer than a batch of 64: it is too small for this.\n")
+
+
+def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):
+    code, err = planned("pass", "two-classes,labels_per_class=1000")
+    assert code == 0
+    assert err.startswith(
+        "vera: two-classes: labels_per_class is 1000; 2 of 2 classes have fewer rows to train with and show all ('0' "
+    )
+    (tmp_path / "own.csv").write_text("a,kind\n" + "".join(f"{i},{'rare' if i < 6 else 'usual'}\n" for i in range(100)))
+    flags = ["--dry-run", "--profile", "smoke", "--results-dir", str(tmp_path / "results")]
+    assert main(["run", "table6", "--dataset", f"csv:{tmp_path / 'own.csv'},label=kind", *flags]) == 0
+    assert "1 of 2 classes have fewer rows to train with and show all ('rare' " in capsys.readouterr().err
