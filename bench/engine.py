@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, get_args
 
 from bench.costs import counted, own_cores, plan_cost, published_seconds, trial_cost
+from bench.edited import name_edits
 from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILES, Verbs, execution, selection, shown_place, verb
 from bench.selecting import asked_trials, flop_of, needs_none, origin, stored_trial
 from sweeps.errors import EngineError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sweeps.store import Store
 
 PROFILE, DATASET, PLACE, PLUGIN = "--profile", "--dataset", "--results-dir", "--plugin"
+SAME_TRIALS = (PROFILE, "--only", "--seeds", DATASET, PLACE, PLUGIN)
 USUAL = {PROFILE: DEFAULT_PROFILE, PLACE: LOCAL}
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
@@ -144,8 +146,7 @@ def _way_on(arguments: argparse.Namespace) -> str:
 
 
 def _once_more(arguments: argparse.Namespace) -> str:
-    flags = _kept(arguments, PROFILE, "--only", "--seeds", DATASET, PLACE, PLUGIN)
-    return f"; to run again what failed: {shlex.join(['vera', 'retry', arguments.sweep, *flags])}"
+    return f"; to run again what failed: {shlex.join(['vera', 'retry', arguments.sweep, *_kept(arguments, *SAME_TRIALS)])}"
 
 
 def _kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
@@ -262,9 +263,10 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
-    trials = asked_trials(arguments, store)
-    plan = make_plan(trials, store.outcomes(), store.rows(), retry, shipped(retry) if arguments.reuse_published else ())
+    trials, rows = asked_trials(arguments, store), store.rows()
+    plan = make_plan(trials, store.outcomes(), rows, retry, shipped(retry) if arguments.reuse_published else ())
     _name_problems(store)
+    name_edits(plan.cached, rows, ["vera", "run", arguments.sweep, *_kept(arguments, *SAME_TRIALS)])
     elsewhere = published_seconds([trial for trial in plan.missing if trial.id not in plan.seconds])
     return replace(plan, seconds=plan.seconds | elsewhere, borrowed=bool(elsewhere))
 

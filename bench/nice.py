@@ -176,6 +176,11 @@ def flop(trial: Trial) -> float | None:
 def trials(profile: Profile) -> Iterator[Trial]:
     """One of each line, and one of each method that a plug-in brings, with its own defaults."""
     yield from (trial_of(line, profile) for line in LINES)
+    yield from plugged(profile)
+
+
+def plugged(profile: Profile) -> Iterator[Trial]:
+    """Methods that a plug-in brings, as far as these networks are all they need."""
     for name in methods.foreign():
         roles = methods.get(name).network_names()
         if set(roles) <= set(SETTINGS[profile].networks):

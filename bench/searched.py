@@ -104,8 +104,7 @@ def search_rows(results: Results) -> list[Row]:
 def declared(row: Row) -> Pair | None:
     """The task and method of a row's search; the method's own name decides where two sweeps begin alike."""
     for task in TASKS.values():
-        search = task.searches.get(row.method)
-        if search is not None and f"{row.sweep}-".startswith(f"{search.sweep}-"):
+        if f"{row.sweep}-".startswith(f"{PREFIX}{task.name}-{row.method}-") and row.method in task.searches:
             return task.name, row.method
     return None
 

@@ -10,10 +10,12 @@ Trap: a trial that diverges counts as the declared worst value. It must lie belo
 so far below that the differences between working ones are lost on a sampler: a few times their spread, not a million.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bench import nice, tabular
+from bench.plugged_searches import check_axes, plugged_searches
 from bench.results import TUNING_SEED
 from bench.table10 import LAMBDAS
 from bench.table10 import setting as toy_setting
@@ -22,6 +24,7 @@ from sweeps.search.objective import Objective
 from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
 from sweeps.trial import Profile, Trial
 from vera.errors import UnknownName
+from vera.registry import joint_methods, methods
 from vera.settings import nearest
 
 SEEDS = (TUNING_SEED, TUNING_SEED + 1)
@@ -81,7 +84,13 @@ class SearchTask:
 
     name: str
     about: str
-    searches: Mapping[str, Search]
+    declared: Mapping[str, Search]
+    plugged: Callable[[], Mapping[str, Search]]
+    """Of the methods that plug-ins have brought by now."""
+
+    @property
+    def searches(self) -> Mapping[str, Search]:
+        return {**self.declared, **self.plugged()}
 
 
 def toy_base(dataset: str, method: str) -> Callable[[Profile], Trial]:
@@ -103,8 +112,12 @@ def toy_task(dataset: str) -> SearchTask:
         about = f"{method} for a mixture on {dataset}"
         return Search(f"{dataset}-{method}", about, toy_base(dataset, method), Space(axes), (TOY_LIKELIHOOD,), SEEDS)
 
+    def plugged_trials(profile: Profile) -> Iterator[Trial]:
+        return (evaluated(trial, 20) for trial in toy_setting(profile, dataset).plugged())
+
     searches = {method: search(method, axes) for method, axes in TOY_AXES.items()}
-    return SearchTask(dataset, f"a mixture of 100 Gaussians on {dataset} (Table 10), by its likelihood", searches)
+    plugged = partial(plugged_searches, dataset, methods, plugged_trials, TOY_LIKELIHOOD, SEEDS)
+    return SearchTask(dataset, f"a mixture of 100 Gaussians on {dataset} (Table 10), by its likelihood", searches, plugged)
 
 
 def flow_task() -> SearchTask:
@@ -115,19 +128,27 @@ def flow_task() -> SearchTask:
         return Search(f"flow-{method}", f"{method} for the flow of Table 2", base, Space(axes), (FLOW_LIKELIHOOD,), SEEDS[:1])
 
     searches = {method: search(method, *entry) for method, entry in FLOW.items()}
-    return SearchTask("flow", "a NICE flow on digits (Table 2), by its likelihood", searches)
+    plugged = partial(plugged_searches, "flow", methods, nice.plugged, FLOW_LIKELIHOOD, SEEDS[:1])
+    return SearchTask("flow", "a NICE flow on digits (Table 2), by its likelihood", searches, plugged)
+
+
+def labels_table(profile: Profile) -> tabular.Table:
+    return next((table for table in tabular.TABLES[profile] if table.image), tabular.TABLES[profile][-1])
 
 
 def labels_task() -> SearchTask:
     def search(method: str, label: str, axes: tuple[Axis, ...]) -> Search:
         def base(profile: Profile) -> Trial:
-            table = next((t for t in tabular.TABLES[profile] if t.image), tabular.TABLES[profile][-1])
-            return tabular.line(label).trial(table, profile)
+            return tabular.line(label).trial(labels_table(profile), profile)
 
         return Search(f"labels-{method}", f"{method} with ten labels a class", base, Space(axes), (ACCURACY,), SEEDS)
 
+    def plugged_trials(profile: Profile) -> Iterator[Trial]:
+        return tabular.plugged(labels_table(profile), profile)
+
     searches = {method: search(method, *entry) for method, entry in LABELS.items()}
-    return SearchTask("labels", "digits with ten labels a class (Table 6), by held-out accuracy", searches)
+    plugged = partial(plugged_searches, "labels", joint_methods, plugged_trials, ACCURACY, SEEDS)
+    return SearchTask("labels", "digits with ten labels a class (Table 6), by held-out accuracy", searches, plugged)
 
 
 TASKS: Mapping[str, SearchTask] = {task.name: task for task in (*map(toy_task, TOYS), flow_task(), labels_task())}
@@ -139,4 +160,5 @@ def find_search(task: str, method: str) -> Search:
     searches = TASKS[task].searches
     if method not in searches:
         raise UnknownName(f"The task '{task}' has no search for '{method}'.{nearest(method, list(searches))}")
+    check_axes(searches[method], method)
     return searches[method]

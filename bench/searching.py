@@ -201,7 +201,7 @@ def grid_cost(declared: "Search", profile: "Profile") -> str:
 
 def render_command(arguments: argparse.Namespace) -> str:
     profile = ["--profile", arguments.profile] if arguments.profile != DEFAULT_PROFILE else []
-    return shlex.join(["vera", "render", "searches", *profile, *same_place(arguments)])
+    return shlex.join(["vera", "render", "searches", *profile, *same_place(arguments), *plugins(arguments)])
 
 
 def show_command(row: "Row", arguments: argparse.Namespace) -> str:
@@ -211,10 +211,12 @@ def show_command(row: "Row", arguments: argparse.Namespace) -> str:
 def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
     """Write its specification where it can be run from; the command that does, with the data and plug-ins of the search."""
     data = ["--data-dir", arguments.data_dir] if arguments.data_dir else []
-    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
-    return shlex.join(
-        ["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *same_place(arguments), *data, *plugins]
-    )
+    rest = [*same_place(arguments), *data, *plugins(arguments)]
+    return shlex.join(["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *rest])
+
+
+def plugins(arguments: argparse.Namespace) -> list[str]:
+    return [text for file in arguments.plugin for text in ("--plugin", file)]
 
 
 def same_place(arguments: argparse.Namespace) -> list[str]:

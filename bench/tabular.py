@@ -224,10 +224,15 @@ def trials(profile: Profile, tables: Sequence[Table] | None = None) -> Iterator[
     """Every line on every data set, and every method that a plug-in brings, with its own defaults."""
     for table in TABLES[profile] if tables is None else tables:
         yield from (line.trial(table, profile) for line in LINES)
-        for name in joint_methods.foreign():
-            roles = joint_methods.get(name).network_names()
-            if set(roles) <= {"energy", "generator", "statistics"}:
-                yield made(table, profile, name, {"name": name}, roles)
+        yield from plugged(table, profile)
+
+
+def plugged(table: Table, profile: Profile) -> Iterator[Trial]:
+    """Methods that a plug-in brings, as far as these networks are all they need."""
+    for name in joint_methods.foreign():
+        roles = joint_methods.get(name).network_names()
+        if set(roles) <= {"energy", "generator", "statistics"}:
+            yield made(table, profile, name, {"name": name}, roles)
 
 
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {

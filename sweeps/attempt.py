@@ -18,7 +18,7 @@ import torch
 
 from sweeps.canonical import canonical_json
 from sweeps.errors import StoreError
-from sweeps.provenance import provenance
+from sweeps.provenance import trial_provenance
 from sweeps.restarts import RestartLog
 from sweeps.row import CurvePoint, Outcome, Record, Row, plain_array
 from sweeps.schema import check
@@ -245,7 +245,7 @@ class Attempt:
             restarts=self.restarts.to_json(), seconds=self.seconds, started_at=self.started_at,
             finished_at=_now(), cpus=conditions.cpus, gpus=conditions.gpus,
             log_tail="\n".join(text for text in (conditions.before, ending.log_tail) if text),
-            **provenance(conditions.device),
+            **trial_provenance(spec, conditions.device),
         )  # fmt: skip
 
     def _curves(self) -> list[CurvePoint]:

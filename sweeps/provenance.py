@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sweeps.canonical import canonical_json
+from sweeps.sources import plugin_sources
+from vera.spec import TrialSpec
 
 PACKAGES = ("vera", "torch", "numpy", "ray")
 
@@ -25,6 +27,12 @@ def provenance(device: str) -> dict[str, Any]:
         "git_commit": commit,
         "git_dirty": dirty,
     }
+
+
+def trial_provenance(spec: TrialSpec, device: str) -> dict[str, Any]:
+    """The same of one trial: with the source of what a plug-in brings to it."""
+    own = plugin_sources(spec)
+    return provenance(device) | ({"versions": canonical_json(versions() | own)} if own else {})
 
 
 def versions() -> dict[str, str]:

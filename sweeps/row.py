@@ -50,7 +50,7 @@ class Row:
     device: Annotated[str, "cpu or cuda"]
     processor: Annotated[str, "model of the CPU or GPU"]
     cores: Annotated[int, "cores of the machine"]
-    versions: Annotated[str, "JSON: versions of Python and of the packages that matter"]
+    versions: Annotated[str, "JSON: versions of Python and of the packages that matter; hashes of a plug-in's file"]
     git_commit: Annotated[str, "commit of the code, empty if unknown"]
     git_dirty: Annotated[bool, "whether the code differed from that commit"]
     log_tail: Annotated[str, "the end of the trial's log where it failed, else empty"]

@@ -17,7 +17,7 @@ from ray import tune
 
 from sweeps.attempt import Attempt, Conditions
 from sweeps.errors import StoreError
-from sweeps.provenance import provenance
+from sweeps.provenance import trial_provenance
 from sweeps.row import FAILURES, Row
 from sweeps.store import Store
 from sweeps.trial import Trial
@@ -101,9 +101,12 @@ class TrialTrainable(tune.Trainable):
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
-        worker = {"started_at": self.attempt.started_at, **provenance(self.attempt.conditions.device)}
-        judged = {"worker": worker} if step in self.job.get("milestones", ()) else {}  # for the row, should it be stopped there
+        judged = {"worker": self._worker()} if step in self.job.get("milestones", ()) else {}  # for the row, should it be stopped
         return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | judged
+
+    def _worker(self) -> dict[str, Any]:
+        attempt = self.attempt
+        return {"started_at": attempt.started_at, **trial_provenance(attempt.trial.spec, attempt.conditions.device)}
 
 
 @cache

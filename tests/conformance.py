@@ -154,10 +154,17 @@ def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Met
 
 
 def make_trainer(
-    method: str, energy: str, *, data: Tensor | None = None, seed: int = 0, settings: dict[str, Any] | None = None, **options: Any
+    method: str,
+    energy: str,
+    *,
+    data: DataSet | Tensor | None = None,
+    seed: int = 0,
+    settings: dict[str, Any] | None = None,
+    **options: Any,
 ) -> Trainer:
     options = {"steps": 6, "log_every": 4, "batch_size": BATCH, "progress": False} | options
-    return Trainer(make_method(method, energy, seed, **(settings or {})), dataset(energy, data), seed=seed, **options)
+    points = data if isinstance(data, DataSet) else dataset(energy, data)
+    return Trainer(make_method(method, energy, seed, **(settings or {})), points, seed=seed, **options)
 
 
 @torch.no_grad()

@@ -1,6 +1,7 @@
 """The pages under docs: examples run as they stand, what they quote is in the code and the published tables, links lead on."""
 
 import csv
+import json
 import os
 import re
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bench import pages
+from bench import nice, pages
 from bench.cli import main
-from vera.registry import joint_methods, methods
+from sweeps.attempt import run_trial
+from sweeps.trial import Trial
+from vera.registry import joint_methods, load_plugin, methods
+from vera.spec import TrialSpec
 
 sys.path.append(str(Path(__file__).parent / "sweeps"))
 
@@ -65,6 +69,26 @@ def test_a_method_of_ones_own_has_its_row_in_table_2(tmp_path):
     assert "noise-contrast" in out
 
 
+@pytest.fixture
+def noise_contrast(monkeypatch):
+    """The method of the walk, forgotten again after the test."""
+    monkeypatch.setattr(methods, "_known", dict(methods._entries))
+    load_plugin(EXAMPLES / "noise_contrast.py")
+
+
+def test_the_row_of_the_walk_is_not_that_of_maximum_likelihood(noise_contrast):
+    trials = {trial.name: trial for trial in nice.trials("smoke")}
+    own, ml = (json.loads(run_trial(trials[name]).row.metrics)["test_log_likelihood"] for name in ("noise-contrast", "ML"))
+    assert abs(own - ml) > 100, "or a newcomer concludes that the plug-in was not used"
+
+
+def test_the_method_of_the_walk_learns_a_density(noise_contrast):
+    """Its least loss is at the density itself: a mixture trained by it comes near what no model can exceed, −2.395 on moons."""
+    method = {"name": "noise-contrast", "lr": 0.01}
+    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps=400, batch_size=200)
+    assert json.loads(run_trial(Trial(spec, "smoke")).row.metrics)["test_log_likelihood"] > -2.6
+
+
 def test_data_of_ones_own_are_a_sweep(tmp_path):
     where = ("--plugin", EXAMPLES / "spirals.py", "--results-dir", tmp_path)
     code, out, err = vera("run", "spirals", *where, "--profile", "smoke", "--seeds", 1)
@@ -84,11 +108,10 @@ def test_labelled_points_of_ones_own_take_the_place_of_table_6s_data(tmp_path):
     assert "on two-classes" in out
 
 
-def test_the_script_that_tries_a_method_runs_as_it_stands(monkeypatch):
+def test_the_script_that_tries_a_method_runs_as_it_stands(noise_contrast, monkeypatch):
     text = (ROOT / "docs" / "add-a-method.md").read_text(encoding="utf-8")
     (script,) = re.findall(r"^  ```python\n(.*?)^  ```", text, re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(methods, "_known", dict(methods._entries))
     made = {}
     exec(textwrap.dedent(script).replace("1_000", "10"), made)
     assert made["result"].outcome == "ok"

@@ -72,7 +72,7 @@ spec = vera.TrialSpec({{"name": "moons"}}, {{"energy": {{"name": "mlp"}}}}, {{"n
 trainer = vera.build_trainer(spec)
 result = trainer.run()
 assert result.outcome == "ok"
-assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 1.4
+assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 0.7  # log 2 is that of an f which says nothing
 """
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr

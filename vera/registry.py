@@ -9,7 +9,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -22,6 +22,8 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 _plugins: dict[str, Path] = {}
 """Module → file, of the plug-ins that were loaded."""
+_sources: dict[str, str] = {}
+"""Module → a short hash of its file as it was when it was loaded, of plug-ins and of entry points."""
 
 
 class Registry(Generic[T]):
@@ -98,6 +100,7 @@ class Registry(Generic[T]):
             except Exception as error:
                 raise PluginError(f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}") from error
             self._entries.setdefault(name, factory)
+            _note_source(factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None))
 
 
 def _same_definition(one: Any, other: Any) -> bool:
@@ -125,6 +128,7 @@ def load_plugin(path: str | Path) -> None:
         raise PluginError(f"{path} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _note_source(name, path)
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
@@ -154,6 +158,17 @@ def in_plugins(doing: str) -> Iterator[None]:
 def plugin_of(factory: Any) -> Path | None:
     """The file that defines it, where that is a plug-in."""
     return _plugins.get(getattr(factory, "__module__", ""))
+
+
+def source_of(factory: Any) -> str:
+    """A short hash of the file that defines it, where that is a plug-in's; else empty."""
+    return _sources.get(getattr(factory, "__module__", ""), "")
+
+
+def _note_source(module: str, file: str | Path | None) -> None:
+    if file is not None:
+        with suppress(OSError):  # code in an archive has no file
+            _sources[module] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _where(error: BaseException, path: Path) -> str:

@@ -6,7 +6,7 @@ import torch
 
 from vera.data import DigitsTable, LabelledBatch, Split, Wine
 from vera.data.labelled import first_of_each_class, shuffled
-from vera.errors import SettingError
+from vera.errors import DataCorrupt, SettingError
 
 
 def known_rows(x):
@@ -122,6 +122,16 @@ def test_no_label_at_all_is_refused():
     split = Wine().split(seed=0)
     with pytest.raises(SettingError, match="'wine' shows no label at all"):
         Split(split.source, (split.train, split.train_labels), (split.held_out, split.held_out_labels), torch.empty(0).long())
+
+
+@pytest.mark.parametrize("part", ["training", "held-out"])
+def test_points_that_are_not_finite_are_refused_and_named(part):
+    split = Wine().split(seed=0)
+    spoilt = (split.train if part == "training" else split.held_out).clone()
+    spoilt[[7, 9], 2] = torch.inf
+    train, held_out = (spoilt, split.held_out) if part == "training" else (split.train, spoilt)
+    with pytest.raises(DataCorrupt, match=rf"'wine' has 2 {part} points not finite .* the first in row 7 \(inf\)"):
+        Split(split.source, (train, split.train_labels), (held_out, split.held_out_labels), split.shown)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10"])

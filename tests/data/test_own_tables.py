@@ -168,6 +168,9 @@ def test_what_is_not_such_a_file_at_all(way, tmp_path):
         (["a,b,y"], DataCorrupt, "has no rows"),
         (["1,2,0", "3,4,1"], SettingError, r"no column 'y' .*first row names the columns: 1, 2, 0"),
         (['a,b,y', '"1,2,0', "3,4,1"], DataCorrupt, "is not a csv file"),
+        (["a,b,y", "1,2,1", "3,4,0.5"], DataCorrupt, r"column 'y', line 3: '0.5' is not a whole number; classes must be"),
+        (["a,b,y", "1,2,1", "3,4,nan"], DataCorrupt, r"column 'y', line 3: 'nan' is not a whole number"),
+        (["a,b,y", "1,2,1", "3,4,1"], DataCorrupt, r"one class only in its column 'y': 1"),
     ],
 )  # fmt: skip
 def test_csv_mistakes_are_named_by_column_and_line(tmp_path, lines, error, message):
@@ -183,6 +186,28 @@ def test_a_csv_file_with_a_byte_order_mark_and_spaces(tmp_path):
     assert data.content.features == ("y1", "y2")
     assert data.content.class_names == ("a", "b")
     assert data.split(0).facts == (2, 18, 2, 50.0)
+
+
+def test_a_column_of_real_numbers_with_text_among_them_is_text(tmp_path):
+    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{value},{'1.5' if value % 2 else 'more'}\n" for value in range(20)))
+    assert CSVTable("x.csv", "y", data_dir=tmp_path).content.class_names == ("1.5", "more")
+
+
+def test_whole_numbers_that_pandas_wrote_as_real_ones_are_classes(tmp_path):
+    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{value},{value % 2:.1f}\n" for value in range(20)))
+    assert CSVTable("x.csv", "y", data_dir=tmp_path).content.class_names == ("0.0", "1.0")
+
+
+@pytest.mark.parametrize(("others", "refused"), [(2, True), (1, False)])
+def test_a_column_of_which_most_classes_have_a_single_row_is_no_class(way, tmp_path, others, refused):
+    kind, write = way
+    species = np.array([*(f"only {i}" for i in range(others)), *["many"] * (ROWS - others)])
+    data = kind(write({**without("code"), "species": species}), "species", data_dir=tmp_path)
+    if refused:
+        with pytest.raises(DataCorrupt, match="has 3 classes in its column 'species', 2 of them with a single row"):
+            data.split(0)
+    else:
+        assert data.classes == 2
 
 
 def test_numbers_that_are_spelled_unlike_numbers_are_text(tmp_path):

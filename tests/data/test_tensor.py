@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from vera.data import EpochStream, Moons, TensorData, as_dataset
-from vera.errors import SettingError, VeraError
+from vera.errors import DataCorrupt, SettingError, VeraError
+from vera.methods import MaximumLikelihood
+from vera.models import GaussianMixture
+from vera.trainer import Trainer
 
 
 def numbered(n, d=1):
@@ -83,11 +86,22 @@ def test_a_batch_larger_than_the_data_is_refused():
         TensorData(numbered(10)).stream(11, seed=0)
 
 
-def test_nan_and_infinity_pass_through():
-    x = torch.tensor([[1.0, float("nan")], [float("inf"), 2.0]])
-    batch = TensorData(x).stream(2, seed=0).next_batch()
-    assert batch.isnan().sum() == 1
-    assert batch.isinf().sum() == 1
+@pytest.mark.parametrize(("value", "named"), [(float("nan"), "nan"), (float("-inf"), "-inf"), (1e300, "inf")])
+def test_points_that_are_not_finite_are_refused_and_named(value, named):
+    x = np.zeros((50, 3))
+    x[17, 1], x[30, 0] = value, value
+    message = rf"'mine' has 2 {{}} points not finite in single precision, the first in row 17 \({named}\): fill in"
+    with pytest.raises(DataCorrupt, match=message.format("training")):
+        TensorData(x, name="mine")
+    with pytest.raises(DataCorrupt, match=message.format("test")):
+        TensorData(np.zeros((4, 3)), test=x, name="mine")
+
+
+def test_a_tensor_that_is_not_finite_never_comes_to_be_trained_on():
+    x = torch.zeros(200, 2)
+    x[3, 0] = torch.nan
+    with pytest.raises(DataCorrupt, match=r"1 training point not finite .* row 3 \(nan\)"):
+        Trainer(MaximumLikelihood(GaussianMixture()), x, steps=1)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ typing error to everybody else; it is refused, as an empty cell is, by column an
 
 import csv
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +52,7 @@ class CSVTable(OwnTable):
             values.extend(_numbers(cells, names, path, line))
             lines.append(line)
         x = np.array(values, np.float64).reshape(len(lines), len(names))
+        _refuse_real(labels, lines, label, path)
         return Columns(names, x, _whole(labels) or labels, lambda row: f"line {lines[row]}")
 
 
@@ -88,6 +89,18 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _refuse_real(labels: list[str], lines: Sequence[int], label: str, path: Path) -> None:
+    """A column of real numbers is a measurement: each value would be a class of its own."""
+    if not all(map(_is_number, labels)):
+        return
+    for text, line in zip(labels, lines, strict=True):
+        if not _number(text).is_integer():
+            raise DataCorrupt(
+                f"{path}, column '{label}', line {line}: {text!r} is not a whole number; classes must be text or whole numbers. "
+                "Name another column, or sort its values into classes first."
+            )
 
 
 def _whole(labels: list[str]) -> list[int] | None:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from vera.data.contract import DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
+from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError
 from vera.randomness import seed_for
 
@@ -123,7 +124,8 @@ class Split(DataSet):
         return choose_rows(self.held_out, n, torch.Generator().manual_seed(seed_for(seed, "held-out points")))
 
     def _check(self, part: str, x: Tensor, labels: Tensor) -> None:
-        """A label that is no class would be an error deep inside a step, and −100 would be passed over in silence."""
+        """A label that is no class would be an error deep inside a step, and −100 would be passed over in silence; a point that is
+        not finite would seem to be the method's fault."""
         owner = f"The data set '{self.name}'"
         if not len(x) or len(x) != len(labels):
             raise SettingError(f"{owner} has {len(x) or 'no'} {part} points and {len(labels)} labels for them.")
@@ -134,6 +136,7 @@ class Split(DataSet):
             raise SettingError(
                 f"{owner} has {part} labels from {low} to {high}; its {self.classes} classes are 0 to {self.classes - 1}."
             )
+        refuse_unfinite(x, self.name, part)
 
 
 class LabelledStream(Stream):

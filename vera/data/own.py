@@ -141,9 +141,14 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
     varies = (columns.x != columns.x[0]).any(0)
     if not varies.any():
         raise DataCorrupt(f"{path} has no feature that differs between rows.")
-    class_names, labels = np.unique(np.array(columns.labels), return_inverse=True)
+    class_names, labels, sizes = np.unique(np.array(columns.labels), return_inverse=True, return_counts=True)
     if len(class_names) < 2:
         raise DataCorrupt(f"{path} has one class only in its column '{label}': {class_names[0]}.")
+    if (single := int((sizes == 1).sum())) > len(sizes) / 2:
+        raise DataCorrupt(
+            f"{path} has {len(sizes)} classes in its column '{label}', {single} of them with a single row: nothing can be "
+            "learnt of those. Name the column that holds the class, or put such rows into one class."
+        )
     features = tuple(name for name, keep in zip(columns.names, varies, strict=True) if keep)
     return OwnContent(Table(columns.x[:, varies], labels.astype(np.int64)), features, tuple(map(str, class_names)))
 

@@ -1,8 +1,8 @@
 """A user's own points: an (N, D) tensor or array of floats, trained on in shuffled epochs.
 
 The points are copied once, to float32 on the CPU, so that the fingerprint stays true whatever the caller does to the original.
-Trap: a NaN or an infinity is kept. Dropping such rows would train on other data than the user believes; kept, they end the run
-as *diverged*, at a step and with a reason.
+Trap: a NaN or an infinity is refused and named. Dropping such rows would train on other data than the user believes; kept, they
+would end the run as *diverged*, which says that the method failed.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from vera.data.contract import TEST_POINTS, DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
+from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError, VeraError
 from vera.randomness import seed_for
 from vera.settings import Count, validated
@@ -33,6 +34,9 @@ class TensorData(DataSet):
         self.data_dim = self.train.shape[1]
         if self.test is not None and self.test.shape[1] != self.data_dim:
             raise SettingError(f"The training data has {self.data_dim} columns, the test data {self.test.shape[1]}.")
+        refuse_unfinite(self.train, name, "training")
+        if self.test is not None:
+            refuse_unfinite(self.test, name, "test")
 
     @cached_property
     def fingerprint(self) -> str:
@@ -81,5 +85,5 @@ def _points(x: Any, what: str) -> Tensor:
         )
     if isinstance(x, Tensor):
         return x.detach().to("cpu", torch.float32, copy=True).contiguous()
-    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes an infinity, which the Trainer will name
+    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes an infinity, which is refused
         return torch.from_numpy(np.array(x, dtype=np.float32, order="C"))

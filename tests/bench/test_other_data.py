@@ -1,0 +1,66 @@
+"""Data of one's own in place of a table's: what is looked at before anything is trained, and what is said of it."""
+
+import pytest
+from engine_helpers import ROOT
+
+from bench.cli import main
+from vera.registry import datasets
+
+EXAMPLE = ROOT / "docs" / "examples" / "two_classes.py"
+COUNTED = "self.labels_per_class = labels_per_class\n"
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
+
+
+@pytest.fixture
+def planned(tmp_path, capsys):
+    """(exit code, stderr) of planning Table 6 on the example, with this line after its last one in `__init__`."""
+
+    def plan(line, dataset="two-classes"):
+        text = EXAMPLE.read_text(encoding="utf-8")
+        assert COUNTED in text
+        (tmp_path / "mine.py").write_text(text.replace(COUNTED, f"{COUNTED}        {line}\n"), encoding="utf-8")
+        where = ["--plugin", str(tmp_path / "mine.py"), "--profile", "smoke", "--results-dir", str(tmp_path / "results")]
+        return main(["run", "table6", "--dataset", dataset, "--dry-run", *where]), capsys.readouterr().err
+
+    return plan
+
+
+def test_data_of_a_plug_in_as_they_should_be_are_passed_over_in_silence(planned):
+    assert planned("pass") == (0, "")
+
+
+def test_data_of_a_plug_in_that_are_not_finite_are_refused_before_anything_is_trained(planned):
+    code, err = planned("self.x[:, 3] = torch.nan")
+    assert code == 2
+    assert err.startswith(
+        "vera: The data set 'two-classes' has 1,600 training points not finite in single precision, the first in row"
+    )
+    assert len(err.splitlines()) == 1
+
+
+def test_what_goes_wrong_in_its_split_is_one_line_too(planned):
+    code, err = planned("self.x = self.x[:1_000]")
+    assert code == 2
+    assert "mine.py failed in line" in err
+    assert "splitting the data set 'two-classes'" in err
+
+
+def test_too_few_points_of_a_plug_in_are_refused_once(planned):
+    code, err = planned("self.split = lambda seed: Split(self, (self.x[:9], self.y[:9]), (self.x[9:], self.y[9:]), None)")
+    assert (code, err) == (2, "vera: two-classes has 9 rows to train with, fewer than a batch of 64: it is too small for this.\n")
+
+
+def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):
+    code, err = planned("pass", "two-classes,labels_per_class=1000")
+    assert code == 0
+    assert err.startswith(
+        "vera: two-classes: labels_per_class is 1000; 2 of 2 classes have fewer rows to train with and show all ('0' "
+    )
+    (tmp_path / "own.csv").write_text("a,kind\n" + "".join(f"{i},{'rare' if i < 6 else 'usual'}\n" for i in range(100)))
+    flags = ["--dry-run", "--profile", "smoke", "--results-dir", str(tmp_path / "results")]
+    assert main(["run", "table6", "--dataset", f"csv:{tmp_path / 'own.csv'},label=kind", *flags]) == 0
+    assert "1 of 2 classes have fewer rows to train with and show all ('rare' " in capsys.readouterr().err

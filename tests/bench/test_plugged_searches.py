@@ -1,0 +1,87 @@
+"""A method that a plug-in brings can be searched, round its own defaults and within what its annotations admit."""
+
+from typing import Annotated
+
+import pytest
+from engine_helpers import ROOT, vera
+
+from bench.cli import main
+from bench.plugged_searches import axes_of
+from bench.searches import TASKS, find_search
+from vera.errors import SettingError, UnknownName
+from vera.registry import joint_methods, load_plugin, methods
+from vera.settings import Bound, Count, Decay, Fraction, Positive
+
+PLUGIN = ROOT / "docs" / "examples" / "noise_contrast.py"
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    for registry in (methods, joint_methods):
+        monkeypatch.setattr(registry, "_known", dict(registry._entries))
+
+
+def factory(
+    energy: object,
+    lr: Annotated[Positive, "learning rate"] = 1e-3,
+    whole_number: Positive = 2,
+    momentum: Decay = 0.9,
+    share: Fraction = 0.5,
+    plain: float = 3.0,
+    narrow: Annotated[float, Bound(0.2, 0.6)] = 0.3,
+    zero: float = 0.0,
+    k: Count = 20,
+    switch: bool = True,
+    maybe: Positive | None = None,
+    betas: tuple[Decay, Decay] = (0.0, 0.9),
+): ...
+
+
+def test_every_real_number_above_0_is_an_axis_within_what_it_admits():
+    axes = {axis.short_name: axis for axis in axes_of(factory)}
+    assert list(axes) == ["lr", "whole_number", "momentum", "share", "plain", "narrow"]
+    assert all(axis.log for axis in axes.values())
+    ends = {name: (axis.low, axis.high) for name, axis in axes.items()}
+    assert ends == {
+        "lr": (1e-5, 0.1), "whole_number": (0.02, 200.0), "momentum": (0.009, 0.999999), "share": (0.005, 1.0),
+        "plain": (0.03, 300.0), "narrow": (0.2, 0.6),
+    }  # fmt: skip
+    assert (axes["lr"].grid, axes["momentum"].grid, axes["narrow"].grid) == ((1e-4, 1e-3, 1e-2), (0.09, 0.9), (0.3,))
+
+
+def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
+    assert "noise-contrast" not in TASKS["flow"].searches
+    with pytest.raises(UnknownName, match="'flow' has no search for 'noise-contrast'"):
+        find_search("flow", "noise-contrast")
+    load_plugin(PLUGIN)
+    assert [name for name, task in TASKS.items() if "noise-contrast" in task.searches] == ["moons", "circles", "rings", "flow"]
+    search = find_search("flow", "noise-contrast")
+    assert search.space.names == ("method.lr", "method.noise")
+    for profile in ("smoke", "laptop", "paper"):
+        assert search.base(profile).spec.method == {"name": "noise-contrast"}
+    assert len(list(search.space.grid())) == 9
+
+
+def test_a_method_without_a_real_number_is_told_so(tmp_path):
+    text = PLUGIN.read_text(encoding="utf-8").replace("Positive", "Count").replace("= 3e-3", "= 3").replace("= 0.3", "= 1")
+    (tmp_path / "whole.py").write_text(text, encoding="utf-8")
+    load_plugin(tmp_path / "whole.py")
+    with pytest.raises(SettingError, match="'noise-contrast' has nothing to search"):
+        find_search("moons", "noise-contrast")
+
+
+def test_what_can_be_searched_names_a_plug_ins_method(capsys):
+    assert main(["search", "--plugin", str(PLUGIN)]) == 0
+    assert "noise-contrast" in capsys.readouterr().out
+
+
+def test_a_search_of_a_plug_ins_method_runs_and_is_shown(tmp_path):
+    where = ("--plugin", PLUGIN, "--profile", "smoke", "--results-dir", tmp_path)
+    grid = ("--sampler", "grid", "--grid", "lr=3e-3,3e-2", "--grid", "noise=0.3")
+    code, out, err = vera("search", "flow", "--method", "noise-contrast", *grid, *where)
+    assert (code, err) == (0, "")
+    assert "2 configurations, 0 of them stopped early, 0 without a score" in out
+    assert f"--plugin {PLUGIN}" in out.partition("to see it: ")[2]
+    code, out, err = vera("render", "searches", *where)
+    assert (code, err) == (0, "")
+    assert "noise-contrast" in out
