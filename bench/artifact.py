@@ -18,6 +18,7 @@ from sweeps.row import Row
 from sweeps.sweep import Sweep, sweeps
 from sweeps.trial import Profile, Trial
 from vera.errors import SettingError
+from vera.settings import by_number
 from vera.spec import Part
 
 Value = Cell | float | str | None
@@ -109,8 +110,8 @@ class Artifact(ABC):
     def on(self, dataset: Part) -> "Artifact":
         """The same experiment on other data, where it can be had."""
         known = artifacts.known.items()
-        takers = sorted(name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure"))
-        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(takers)}.")
+        takers = [name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure")]
+        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(sorted(takers, key=by_number))}.")
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:

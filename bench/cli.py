@@ -32,7 +32,7 @@ Run = Callable[[argparse.Namespace], int]
 
 def main(argv: list[str] | None = None) -> int:
     """Run one verb; its exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(help_asked(sys.argv[1:] if argv is None else argv))
     try:
         load_plugins(getattr(arguments, "plugin", []))
         settle_data_dir(arguments)
@@ -48,6 +48,11 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
         return 130
+
+
+def help_asked(words: list[str]) -> list[str]:
+    """`vera help run` is `vera run --help`, as other programs have it."""
+    return [*words[1:], "--help"] if words[:1] == ["help"] else words
 
 
 def settle_data_dir(arguments: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import shlex
 import sys
 from collections import Counter
@@ -74,9 +73,10 @@ def add_replay(verbs: Verbs) -> None:
 def list_sweeps(arguments: argparse.Namespace) -> int:
     import bench.paper  # noqa: F401 (every table and figure is also a sweep of its name)
     from sweeps.sweep import find_sweep, sweeps
+    from vera.settings import by_number
 
     held = _store(arguments).outcomes()
-    names = sorted(sweeps.names(), key=_by_number)
+    names = sorted(sweeps.names(), key=by_number)
     for name in names:
         sweep = find_sweep(name)
         trials = {profile: sweep.trials(profile) for profile in PROFILES}
@@ -86,11 +86,6 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
         )
         print(f"{name:{max(map(len, names))}}  {told:43}  {sweep.about}")
     return 0
-
-
-def _by_number(name: str) -> list[str | int]:
-    """figure2 comes before figure10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def plan_sweep(arguments: argparse.Namespace) -> int:

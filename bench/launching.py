@@ -136,6 +136,8 @@ def inner_command(arguments: argparse.Namespace) -> tuple[str, ...]:
     words = tuple(arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command)
     if not words:
         raise EngineError(f"Say what to run after --, e.g. {EXAMPLE.format(system=arguments.system)}")
+    if words[0] == "vera":
+        raise EngineError(f"Leave out vera after --: vera launch {arguments.system} ... -- {' '.join(words[1:])}")
     for flag, value in (("--results-dir", arguments.shared_results), ("--data-dir", arguments.shared_data)):
         if value is not None and flag_of(words, flag) is not None:
             raise EngineError(f"{flag} is given before -- and after it: give it once.")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb, whole
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def add_search(verbs: Verbs) -> None:
         "--aggregate", choices=("mean", "median", "worst"), default="mean", help="how seeds make one score (default: mean)"
     )
     parser.add_argument("--against", choices=("seconds",), help="a second objective: the best are those that nothing beats in both")
-    parser.add_argument("--sampler-seed", metavar="N", type=int, default=0, help="of the sampler's own draws (default: 0)")
+    parser.add_argument("--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)")
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     execution(parser)
     parser.set_defaults(run=search)

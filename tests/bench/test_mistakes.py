@@ -59,7 +59,21 @@ MISTAKES = {
     "run table2 --profile huge": "--profile cannot be 'huge'. There is: laptop, paper, smoke",
     "run table2 --seeds zero": "--seeds: must be a whole number, at least 1, got 'zero'",
     "run table2 --seeds 1.5": "--seeds: must be a whole number, at least 1, got '1.5'",
-    "run table2 --cpus-per-trial many": "--cpus-per-trial: must be a number from 0 on, got 'many'",
+    "run table2 --cpus-per-trial many": "--cpus-per-trial: must be a number above 0, got 'many'",
+    "run table2 --cpus-per-trial -1": "--cpus-per-trial: must be a number above 0, got '-1'",
+    "run table2 --cpus-per-trial 0": "--cpus-per-trial: must be a number above 0, got '0'",
+    "run table2 --gpus-per-trial lots": "--gpus-per-trial: must be a number from 0 on, or auto, got 'lots'",
+    "run table2 --time-limit 1h": "--time-limit: must be seconds, a number above 0, got '1h'",
+    "run table2 --checkpoint-every 1m": "--checkpoint-every: must be seconds, a number from 0 on, got '1m'",
+    "search moons --sampler-seed abc": "--sampler-seed: must be a whole number, got 'abc'",
+    "-V": "vera: there is no -V. Did you mean --version? See: vera --help",
+    "--hlep": "vera: there is no --hlep. Did you mean --help? See: vera --help",
+    "run --helpp": "vera run: there is no --helpp. Did you mean --help? See: vera run --help",
+    "run --profile=smoke": "the following arguments are required: SWEEP. See: vera run --help",
+    "help rnu": "VERB cannot be 'rnu'. Did you mean run?",
+    "run nosuch": "figure8, figure9, figure10, figure11",
+    "run figure": "Did you mean figure1 or figure2 or figure3?",
+    "launch slurm -- vera run table2": "Leave out vera after --: vera launch slurm ... -- run table2",
     "run table2 --nosuch": "there is no --nosuch. See: vera run --help",
     "run table2 --seed 3": "vera run: there is no --seed. Did you mean --seeds? See: vera run --help",
     "run table2 --seed=3": "there is no --seed. Did you mean --seeds?",
@@ -131,6 +145,14 @@ def test_a_mistake_is_one_line(line, tmp_path, monkeypatch, capsys):
     assert len(err.splitlines()) == 1, err
     assert re.match(r"vera( \w+)*: ", err)
     assert MISTAKES[line] in err
+
+
+@pytest.mark.parametrize("words", [["help"], ["help", "run"], ["help", "data", "fetch"]])
+def test_help_can_be_asked_for_as_a_verb(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: {' '.join(['vera', *words[1:]])} ")
 
 
 def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkeypatch, capsys):
