@@ -21,6 +21,11 @@ from vera.errors import SettingError
 from vera.settings import by_number
 from vera.spec import Part
 
+NOTHING_TO_RUN = {
+    name: f"The paper's {name[:5].title()} {name[5:]} {what}: there is nothing to run. To see what there is: vera list"
+    for name, what in {"table1": "compares ways of training in words", "table7": "recommends settings"}.items()
+}
+"""Tables of the paper that are not declared, and why."""
 Value = Cell | float | str | None
 
 

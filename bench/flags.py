@@ -17,9 +17,11 @@ LOCAL, PUBLISHED = "results/local", "results/published"
 REMOTE = "results/remote"
 """Where files are written that show results from a bucket."""
 PLACE = "a directory or s3://BUCKET/PREFIX"
+PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = "--profile", "--dataset", "--data-dir", "--results-dir", "--plugin"
 PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
+USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
 TINY = math.ulp(0.0)
 """The least number above 0."""
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -108,11 +110,37 @@ def shown_place(arguments: argparse.Namespace) -> str:
     return "" if arguments.results_dir == LOCAL else f" {shlex.join(['--results-dir', str(arguments.results_dir)])}"
 
 
+def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
+    """Those of the flags that were not left at their default, as another command must repeat them."""
+    words = []
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        own = flag == PROFILE and ":" in arguments.sweep  # a single trial brings its profile along
+        own |= flag == DATA_DIR and ":" in (arguments.dataset or "")  # and a file its directory
+        if value not in (None, USUAL.get(flag)) and not own:
+            words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
+    return words
+
+
 def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
     """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown another."""
     if arguments.source is not None:
         return (arguments.source,)
     return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
+
+
+def check_ships(arguments: argparse.Namespace) -> None:
+    """Who asks for what ships must be where it does: no run makes it."""
+    if arguments.source == "published":
+        shipped_in("--from published")
+
+
+def shipped_in(flag: str) -> None:
+    """StoreError where the trials that the flag asks for are not."""
+    if not Path(PUBLISHED, "trials").is_dir():
+        from sweeps.errors import StoreError
+
+        raise StoreError(f"{flag} takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
 
 
 def ours_instead(arguments: argparse.Namespace) -> str:
@@ -142,7 +170,11 @@ def selection(verb: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP)
     verb.set_defaults(given=())
     parser.add_argument(
-        "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
+        "--only",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="only such trials, e.g. method=vera; repeated: those that fit all",
     )
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")

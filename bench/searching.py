@@ -66,24 +66,25 @@ def add_search(verbs: Verbs) -> None:
 def search(arguments: argparse.Namespace) -> int:
     if arguments.task is None:
         return tasks()
-    from sweeps.places import within
+    from bench.looking import opened
     from sweeps.search.run import Budget, proposer_for
-    from sweeps.store import Store
 
     declared = asked(arguments)
     configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
     usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
     budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
-    store = Store(within(arguments.results_dir, "trials"))
+    store = opened(arguments, create=not arguments.dry_run)
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
-    if not arguments.dry_run:
+    if arguments.dry_run:
+        print("\n".join(to_come(declared, arguments.profile, budget, len(proposer.begun))))
+    else:
         carry_out(arguments, declared, budget)
     found = declared.found(store.rows(), arguments.profile)
     failed = failures(found, arguments)
     for text in failed:
         print(text, file=sys.stderr)
-    for text in closing(declared, found, arguments):
+    for text in closing(declared, found, arguments) if found or not arguments.dry_run else ():
         print(text)
     return int(bool(failed))
 
@@ -138,9 +139,20 @@ def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int
     )
 
 
+def to_come(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> list[str]:
+    """What would be run: how much of it, and where it is looked."""
+    trials = max(0, budget.configurations - begun) * len(declared.seeds)
+    steps = trials * declared.base(profile).spec.steps
+    head = f"would run up to {trials:,} more trials of {steps:,} training steps in all{grid_cost(declared, profile)}"
+    width = max(len(axis.name) for axis in declared.space.axes)
+    in_grid = budget.sampler == "grid"
+    values = {axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent for axis in declared.space.axes}
+    return [head, *(f"  {name:{width}}  {among}" for name, among in values.items())]
+
+
 def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget") -> None:
     from bench.engine import engine_of
-    from sweeps.errors import EngineError
+    from sweeps.errors import Interrupted
     from sweeps.progress import Progress
     from sweeps.search.run import run_search
 
@@ -148,7 +160,7 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
     try:
         run_search(declared, arguments.profile, budget, engine_of(arguments), progress)
     except KeyboardInterrupt:
-        raise EngineError("Interrupted. What is finished is stored; the same command goes on from there.") from None
+        raise Interrupted("Interrupted. What is finished is stored; the same command goes on from there.") from None
     finally:
         progress.close()
 

@@ -10,7 +10,6 @@ from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
 from vera.errors import PluginError, SettingError
 from vera.registry import Registry, in_plugins, plugin_of
-from vera.settings import nearest
 from vera.spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
@@ -93,41 +92,3 @@ def of_row(row: Row) -> Sweep:
 def _of_trial(name: str, about: str, trial: Trial) -> Sweep:
     """It has one profile, whichever is asked for."""
     return Sweep(name, about, (0, 1, 2), lambda _, seeds: (with_seed(trial, seed) for seed in seeds))
-
-
-def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
-    """The trials for which every key=value of `only` holds; one that has no such key does not match."""
-    wanted = [_pair(text) for text in only]
-    facets = [(trial, _facets(trial) if wanted else {}) for trial in trials]
-    known = {key for _, of_trial in facets for key in of_trial}
-    for key, _ in wanted:
-        if facets and key not in known:
-            raise SettingError(f"--only knows no '{key}'.{nearest(key, sorted(known))}")
-    return [trial for trial, has in facets if all(key in has and _equal(has[key], value) for key, value in wanted)]
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, found, value = text.partition("=")
-    if not found or not key.strip():
-        raise SettingError(f"--only takes key=value, such as method=vera, got '{text}'.")
-    return key.strip(), value.strip()
-
-
-def _equal(value: Any, text: str) -> bool:
-    """As text, or as numbers where both are: 1e-3 is 0.001."""
-    try:
-        return str(value) == text or (not isinstance(value, bool) and float(value) == float(text))
-    except (TypeError, ValueError):
-        return False
-
-
-def _facets(trial: Trial) -> dict[str, Any]:
-    spec = trial.spec
-    return {
-        "label": trial.name,
-        "dataset": spec.dataset["name"],
-        "method": spec.method["name"],
-        "energy": spec.networks.get("energy", {}).get("name", ""),
-        "task": spec.task_part["name"],
-        "seed": spec.seed,
-    } | {f"method.{name}": value for name, value in trial.facts["method"].items()}

@@ -47,6 +47,9 @@ FILES = {
     "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
     "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
     "spec.py": SWEEP.replace("REST", "yield spec"),
+    "one.py": SWEEP.replace("REST", "yield Trial(replace(spec, dataset={'name': 'moons'}), profile)").replace(
+        "from sweeps.sweep", "from dataclasses import replace\nfrom sweeps.sweep", 1
+    ),
     "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
     "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),
     "file": "not a directory",
@@ -81,7 +84,15 @@ MISTAKES = {
     "run table2 -dry-run": "there is no -dry-run. Did you mean --dry-run?",
     "data list --datadir x": "vera data list: there is no --datadir. Did you mean --data-dir? See: vera data list --help",
     "run table2 table3": "vera run: 'table3' is one word too many. See: vera run --help",
-    "run toy-demo --only method=vrea": "No trial of toy-demo fits --only method=vrea. To see its trials: vera plan toy-demo",
+    "run toy-demo --only method=vrea": "toy-demo fits --only method=vrea. Did you mean vera? To see its trials: vera plan toy-demo",
+    "run toy-demo --only method=VERA": "fits --only method=VERA. Did you mean vera?",
+    "run toy-demo --only seed=7": "fits --only seed=7. There is: 0, 1, 2.",
+    "run toy-demo --only method=ml,vera": "fits --only method=ml,vera. An --only takes one value.",
+    "run toy-demo --only method=ml --only method=vera": "method=vera. A trial is taken if it fits every --only.",
+    "run toy-demo --only lr=3": "--only knows no 'lr'. Did you mean method.lr?",
+    "run mine --plugin one.py --profile smoke --only seed=5": "vera plan mine --profile smoke --plugin one.py\n",
+    "run table7": "The paper's Table 7 recommends settings: there is nothing to run. To see what there is: vera list",
+    "render table1": "The paper's Table 1 compares ways of training in words: there is nothing to run.",
     "run toy-demo --only method": "--only takes key=value, such as method=vera, got 'method'",
     "run toy-demo --only =vera": "--only takes key=value, such as method=vera, got '=vera'",
     "run toy-demo --dataset wine": "toy-demo is neither. To see them: vera list",
@@ -114,7 +125,14 @@ MISTAKES = {
     "plan table9 --dataset wine": "table9 has data of its own",
     "status --results-dir file": "--results-dir file is a file; it takes the directory",
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
-    "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
+    "show zzzz": "has the id 'zzzz', or one that begins so. It is empty. To begin: vera run toy-demo\n",
+    "show zzzz --results-dir no": "No trial in no/trials has the id 'zzzz', or one that begins so. It is empty. To begin: vera run "
+    "toy-demo --results-dir no\n",
+    "status --results-dir=": "Results cannot lie in '': give a directory, such as . for this one.",
+    "status --results-dir s3://": "'s3://' is not where results can lie: give a directory or s3://BUCKET/PREFIX.",
+    "status --results-dir s3:lab": "'s3:lab' is no address: write s3://BUCKET/PREFIX, or ./s3:lab for a directory of that name.",
+    "render table2 --from published": "--from published takes trials from results/published, which is not here: run it where the",
+    "report --from published": "--from published takes trials from results/published, which is not here: run it where the repo was",
     "render tabel2": "There is no table or figure 'tabel2'. Did you mean table2",
     "render toy-demo": "toy-demo is a sweep without a table; its trials are on the page of: vera report",
     "render table2 --from elsewhere": "--from cannot be 'elsewhere'. There is: local, published",
@@ -199,6 +217,12 @@ def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
     assert main(["show", ships[:8]]) == 0
     assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
     assert main(["show", "zzzz"]) == 2
+    assert capsys.readouterr().err.endswith("the ids of the trials that ship stand in the page of: vera report --from published\n")
+
+
+def test_who_asks_for_a_trial_that_is_not_there_is_led_to_the_page_of_this_place(ships, capsys):
+    assert main(["show", "zzzz", "--results-dir", "results/published"]) == 2
+    assert capsys.readouterr().err.endswith(" Every id stands in the page of: vera report --results-dir results/published\n")
 
 
 def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):

@@ -68,6 +68,7 @@ def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
     code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--seeds", 5, "--dry-run", *where)
     assert code == 0
     assert "15 trials · 9 already done" in out
+    assert out.count("60 steps") == 6
     assert len(Store(demo[0] / "trials").rows()) == 9
 
 
