@@ -69,7 +69,7 @@ def search(arguments: argparse.Namespace) -> int:
     from bench.looking import opened
     from sweeps.search.run import Budget, proposer_for
 
-    declared = asked(arguments)
+    declared = asked_search(arguments)
     configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
     usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
     budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
@@ -97,7 +97,7 @@ def tasks() -> int:
     return 0
 
 
-def asked(arguments: argparse.Namespace) -> "Search":
+def asked_search(arguments: argparse.Namespace) -> "Search":
     """The declared search, with what the flags change."""
     from bench.searches import SECONDS, find_search
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 STORED = "trial:"
 
 
-def asked_trials(arguments: argparse.Namespace, store: "Store") -> "list[Trial]":
+def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) -> "list[Trial]":
+    """The store is where a trial is looked for that is named by its id."""
     import bench.paper  # noqa: F401 (registers them)
     from sweeps.only import matching, why_none
 
@@ -63,14 +64,14 @@ def flop_of(sweep: str) -> "Flop | None":
     return None if sweep.startswith(STORED) else find_sweep(sweep).flop
 
 
-def _sweep(arguments: argparse.Namespace, store: "Store") -> "Sweep":
+def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
     from bench.artifact import NOTHING_TO_RUN, artifacts
     from bench.other_data import sweep_on
     from sweeps.sweep import find_sweep, of_row
 
     if arguments.dataset is not None:
         return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
-    if arguments.sweep.startswith(STORED):
+    if store is not None and arguments.sweep.startswith(STORED):
         return of_row(stored_trial(arguments.sweep.removeprefix(STORED), arguments, store)[0])
     if arguments.sweep in NOTHING_TO_RUN:
         raise UnknownName(NOTHING_TO_RUN[arguments.sweep])

@@ -8,8 +8,9 @@ from typing import Any
 
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
-from vera.errors import PluginError, SettingError
+from vera.errors import PluginError, SettingError, UnknownName
 from vera.registry import Registry, in_plugins, plugin_of
+from vera.settings import check_value
 from vera.spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
@@ -74,13 +75,26 @@ def find_sweep(name: str) -> Sweep:
 
 def _of_file(path: Path) -> Sweep:
     if not path.is_file():
-        raise SettingError(f"There is no file {path}. vera search writes such files to results/local/searches.")
+        wrong = f"{path} is a directory" if path.is_dir() else f"There is no file {path}"
+        raise SettingError(f"{wrong}. vera search writes files for spec: to results/local/searches.")
     try:
-        content = json.loads(path.read_text())
-        trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error!r}.") from error
+        trial = _written_trial(json.loads(path.read_text()))
+    except json.JSONDecodeError as error:
+        raise SettingError(f"{path} is no JSON: {error.msg} in line {error.lineno}.") from error
+    except (OSError, ValueError, TypeError, UnknownName) as error:
+        raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error}") from error
     return _of_trial(f"spec-{path.stem}", f"the trial of {path.name}", trial)
+
+
+def _written_trial(content: Any) -> Trial:
+    """From what `vera search` writes."""
+    if not isinstance(content, dict):
+        raise SettingError(f"it is {_a(content)}, not an object with profile and spec.")
+    lacking = [key for key in ("profile", "spec") if key not in content]
+    if lacking:
+        raise SettingError(f"it has no {' and no '.join(lacking)}.")
+    profile = check_value("a trial", "profile", content["profile"], Profile)
+    return Trial(TrialSpec.from_dict(content["spec"]), profile, label=content.get("label", ""))
 
 
 def of_row(row: Row) -> Sweep:
