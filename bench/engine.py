@@ -10,8 +10,10 @@ from bench.costs import counted, own_cores, plan_cost, published_seconds, trial_
 from bench.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, Verbs, execution, kept, selection, verb
 from bench.looking import name_problems, opened
 from bench.selecting import asked_trials, flop_of, needs_none
+from sweeps.canonical import canonical_json
 from sweeps.errors import Interrupted
 from sweeps.row import FAILURES
+from vera.errors import DataMissing
 
 if TYPE_CHECKING:
     from sweeps.execute import Engine
@@ -47,12 +49,30 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
 
 
 def _tell(arguments: argparse.Namespace, plan: "Plan") -> None:
-    """What would be run."""
+    """What would be run, and what it lacks."""
+    from sweeps.progress import widths_of
+
     print(_summary(arguments, plan))
+    label, data = widths_of(plan.missing)
     for trial in plan.missing:
         cost = trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
-        about = f"{trial.name:12} {trial.spec.dataset['name']:8} seed {trial.spec.seed:<4}"
+        about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {counted(trial.spec.steps, 'step')}   {cost}")
+    for lacking in _lacking(plan, arguments.data_dir):
+        print(f"vera: It cannot be run yet: {lacking}", file=sys.stderr)
+
+
+def _lacking(plan: "Plan", data_dir: str | None) -> list[str]:
+    """Of each data set whose files are not here, what to do."""
+    from vera.build import locate_files
+
+    texts = []
+    for part in {canonical_json(trial.spec.dataset): trial.spec.dataset for trial in plan.missing}.values():
+        try:
+            locate_files(part, data_dir)
+        except DataMissing as error:
+            texts.append(str(error))
+    return list(dict.fromkeys(texts))
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
@@ -120,9 +140,10 @@ def engine_of(arguments: argparse.Namespace) -> "Engine":
 
 def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.execute import execute
-    from sweeps.progress import Progress
+    from sweeps.progress import Progress, widths_of
 
-    progress = Progress(len(plan.missing), {trial.id: trial.spec.steps for trial in plan.missing})
+    steps = {trial.id: trial.spec.steps for trial in plan.missing}
+    progress = Progress(len(plan.missing), steps, widths=widths_of(plan.missing))
     try:
         execute(plan.missing, engine_of(arguments), progress, plan.attempts)
     except KeyboardInterrupt:

@@ -60,14 +60,15 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    counts: dict[tuple[str, str, str], int] = {}
+    """A line for each sweep, profile and outcome: how many trials, and on which data."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
     store = opened(arguments)
     for row in store.rows():
-        key = (row.sweep or "-", row.profile, row.outcome)
-        counts[key] = counts.get(key, 0) + 1
-    for (name, profile, outcome), count in sorted(counts.items()):
-        print(f"{name:16} {profile:8} {outcome:14} {count}")
-    if not counts:
+        groups.setdefault((row.sweep or "-", row.profile, row.outcome), []).append(row.data)
+    width = max([16, *(len(name) for name, *_ in groups)])
+    for (name, profile, outcome), data in sorted(groups.items()):
+        print(f"{name:{width}} {profile:8} {outcome:14} {len(data):<5} {', '.join(sorted(set(data)))}")
+    if not groups:
         print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo{shown_place(arguments)}")
     name_problems(store)
     return 0

@@ -1,6 +1,7 @@
 """Who only looks writes nothing, and who cannot write is told so in one line."""
 
 import errno
+import json
 import os
 from dataclasses import replace
 
@@ -34,6 +35,33 @@ def test_a_dry_run_says_what_would_be_run(trials, capsys):
     assert main(["run", "toy-demo", "--profile", "smoke", "--dry-run"]) == 0
     assert capsys.readouterr().out == planned
     assert all(trial.id[:8] in planned for trial in trials)
+
+
+def test_a_plan_says_which_files_are_missing(trials, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("VERA_DATA", str(tmp_path))
+    for verb in (["plan"], ["run", "--dry-run"]):
+        assert main([*verb, "table6", "--dataset", "human", "--profile", "smoke"]) == 0
+        (err,) = capsys.readouterr().err.splitlines()
+        assert err.startswith(
+            f"vera: It cannot be run yet: UCI HAR Dataset.zip is not in {tmp_path}. Fetch it with `vera data fetch"
+        )
+
+
+def test_a_plan_has_columns_wide_enough(trials, tmp_path, capsys):
+    (tmp_path / "a-long-name.csv").write_text("a,kind\n" + "".join(f"{n},{n % 2}\n" for n in range(400)))
+    assert main(["plan", "table6", "--dataset", "csv:a-long-name.csv,label=kind", "--profile", "smoke"]) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert len({line.index(" seed ") for line in lines}) == 1
+    assert all(" a-long-name.csv seed " in line for line in lines)
+
+
+def test_the_status_names_the_data(trials, tmp_path, capsys):
+    own = replace(
+        row_of(trials[0]), spec=json.dumps({"dataset": {"file": "iris.csv", "name": "csv"}}), dataset="csv", sweep="s" * 20
+    )
+    stored(tmp_path / "results" / "local", [own, replace(row_of(trials[0]), trial_id="b" * 16, sweep="s" * 20)])
+    assert main(["status"]) == 0
+    assert capsys.readouterr().out == f"{'s' * 20} smoke    ok             2     iris.csv, moons\n"
 
 
 def test_a_trial_that_failed_is_not_called_done(trials, tmp_path, capsys):
