@@ -22,7 +22,12 @@ ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid 
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
-	@echo "  make reproduce-NAME    run what is missing of NAME, then render and print it; NAME is one of $(ARTIFACTS)"
+	@printf '%-22s %s\n' '  make reproduce-NAME' 'run what is missing of NAME, then render and print it; NAME is one of:'
+	@echo '$(filter-out figure%,$(ARTIFACTS)) figure1 to figure27' | fold -s -w 90 | sed -e 's/^/                       /' -e 's/ *$$//'
+
+# Whatever has no rule of its own.
+.DEFAULT:
+	@echo "There is no target $@.$(if $(filter $@,$(ARTIFACTS)), Did you mean reproduce-$@?) To see them: make help" >&2; exit 2
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(NEW_ENOUGH)

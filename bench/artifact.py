@@ -18,8 +18,14 @@ from sweeps.row import Row
 from sweeps.sweep import Sweep, sweeps
 from sweeps.trial import Profile, Trial
 from vera.errors import SettingError
+from vera.settings import by_number
 from vera.spec import Part
 
+NOTHING_TO_RUN = {
+    name: f"The paper's {name[:5].title()} {name[5:]} {what}: there is nothing to run. To see what there is: vera list"
+    for name, what in {"table1": "compares ways of training in words", "table7": "recommends settings"}.items()
+}
+"""Tables of the paper that are not declared, and why."""
 Value = Cell | float | str | None
 
 
@@ -109,8 +115,8 @@ class Artifact(ABC):
     def on(self, dataset: Part) -> "Artifact":
         """The same experiment on other data, where it can be had."""
         known = artifacts.known.items()
-        takers = sorted(name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure"))
-        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(takers)}.")
+        takers = [name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure")]
+        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(sorted(takers, key=by_number))}.")
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:

@@ -15,8 +15,9 @@ from inspect import signature
 from typing import get_args
 
 import vera
-from bench import engine, launching, rendering, reporting, searching
+from bench import engine, launching, looking, rendering, reporting, searching
 from bench.flags import Parser, Verbs
+from sweeps.errors import Interrupted
 from vera.errors import DataMissing, SettingError, VeraError
 
 EXAMPLES = """examples:
@@ -27,12 +28,14 @@ EXAMPLES = """examples:
 
 `vera VERB --help` says more; docs/README.md leads on."""
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ended, as shells have it."""
 Run = Callable[[argparse.Namespace], int]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one verb; its exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(help_asked(sys.argv[1:] if argv is None else argv))
     try:
         load_plugins(getattr(arguments, "plugin", []))
         settle_data_dir(arguments)
@@ -41,13 +44,18 @@ def main(argv: list[str] | None = None) -> int:
         return run(arguments)
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
-        return 2
+        return INTERRUPTED if isinstance(error, Interrupted) else 2
     except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
+
+
+def help_asked(words: list[str]) -> list[str]:
+    """`vera help run` is `vera run --help`, as other programs have it."""
+    return [*words[1:], "--help"] if words[:1] == ["help"] else words
 
 
 def settle_data_dir(arguments: argparse.Namespace) -> None:
@@ -66,8 +74,14 @@ def settle_data_dir(arguments: argparse.Namespace) -> None:
 
 
 def check_results_dir(arguments: argparse.Namespace) -> None:
+    """A place that cannot hold results is named as it was typed, before it becomes a path in one."""
     folder = getattr(arguments, "results_dir", None)
-    if folder is not None and os.path.isfile(folder):
+    if folder is None:
+        return
+    from sweeps.places import check_place
+
+    check_place(folder)
+    if os.path.isfile(folder):
         raise SettingError(f"--results-dir {folder} is a file; it takes the directory in which results lie, or shall lie.")
 
 
@@ -209,14 +223,14 @@ def load_plugins(files: list[str]) -> None:
 
 
 VERBS: tuple[Callable[[Verbs], None], ...] = (
-    engine.add_list,
+    looking.add_list,
     engine.add_plan,
     engine.add_run,
     searching.add_search,
-    engine.add_status,
-    engine.add_show,
+    looking.add_status,
+    looking.add_show,
     engine.add_retry,
-    engine.add_replay,
+    looking.add_replay,
     rendering.add_render,
     reporting.add_report,
     launching.add_launch,

@@ -55,6 +55,8 @@ def _usage(name: str, missing: list[str]) -> str:
 
 def _folder(path: str) -> str:
     place = Path(path).expanduser()
+    if not path or place.is_dir():
+        raise SettingError(f"'{path}' is {'a directory' if path else 'no file'}: name a file, as in csv:PATH,label=COLUMN.")
     if not place.is_file():
         raise DataMissing(f"There is no file {path}.")
     return str(place.parent)

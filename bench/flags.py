@@ -4,6 +4,7 @@ import argparse
 import math
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -16,9 +17,13 @@ LOCAL, PUBLISHED = "results/local", "results/published"
 REMOTE = "results/remote"
 """Where files are written that show results from a bucket."""
 PLACE = "a directory or s3://BUCKET/PREFIX"
+PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = "--profile", "--dataset", "--data-dir", "--results-dir", "--plugin"
 PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
+USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
+TINY = math.ulp(0.0)
+"""The least number above 0."""
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -30,9 +35,11 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"allow_abbrev": False} | options))
+        self._words: list[str] = []
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """What a verb does not know is refused by the verb, whose help is the one to read."""
+        self._words = list(sys.argv[1:] if args is None else args)
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(self._no_such(unknown))
@@ -44,11 +51,20 @@ class Parser(argparse.ArgumentParser):
         flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
         if not flags:
             return f"'{unknown[0]}' is one word too many"
-        meant, known = f"--{flags[0].lstrip('-')}", [name for name in self._option_string_actions if name.startswith("--")]
+        meant, known = f"--{flags[0].lstrip('-').lower()}", [name for name in self._option_string_actions if name.startswith("--")]
         offer = closest(meant, known)
         return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
 
+    def _misspelt(self) -> list[str]:
+        """Words that look like a flag of this parser and are none."""
+        own = self._words[: self._words.index("--")] if "--" in self._words else self._words
+        return [
+            word for word in own if re.match(r"--?[A-Za-z]", word) and word.partition("=")[0] not in self._option_string_actions
+        ]
+
     def error(self, message: str) -> NoReturn:
+        if message.startswith("the following arguments are required") and (misspelt := self._misspelt()):
+            message = self._no_such(misspelt)  # who mistypes --help has left out the rest on purpose
         self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
 
 
@@ -94,11 +110,37 @@ def shown_place(arguments: argparse.Namespace) -> str:
     return "" if arguments.results_dir == LOCAL else f" {shlex.join(['--results-dir', str(arguments.results_dir)])}"
 
 
+def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
+    """Those of the flags that were not left at their default, as another command must repeat them."""
+    words = []
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        own = flag == PROFILE and ":" in arguments.sweep  # a single trial brings its profile along
+        own |= flag == DATA_DIR and ":" in (arguments.dataset or "")  # and a file its directory
+        if value not in (None, USUAL.get(flag)) and not own:
+            words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
+    return words
+
+
 def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
     """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown another."""
     if arguments.source is not None:
         return (arguments.source,)
     return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
+
+
+def check_ships(arguments: argparse.Namespace) -> None:
+    """Who asks for what ships must be where it does: no run makes it."""
+    if arguments.source == "published":
+        shipped_in("--from published")
+
+
+def shipped_in(flag: str) -> None:
+    """StoreError where the trials that the flag asks for are not."""
+    if not Path(PUBLISHED, "trials").is_dir():
+        from sweeps.errors import StoreError
+
+        raise StoreError(f"{flag} takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
 
 
 def ours_instead(arguments: argparse.Namespace) -> str:
@@ -128,7 +170,11 @@ def selection(verb: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP)
     verb.set_defaults(given=())
     parser.add_argument(
-        "--only", metavar="KEY=VALUE", action="append", default=[], help="only such trials, e.g. method=vera; repeatable"
+        "--only",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="only such trials, e.g. method=vera; repeated: those that fit all",
     )
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
@@ -149,7 +195,7 @@ def execution(verb: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
     parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(
-        "--cpus-per-trial", type=_positive, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
+        "--cpus-per-trial", type=_above_0, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
     )
     parser.add_argument(
         "--gpus-per-trial",
@@ -159,9 +205,9 @@ def execution(verb: argparse.ArgumentParser) -> None:
         help="GPUs of a trial, a fraction of one, or auto: as it needs memory",
     )
     parser.add_argument("--max-concurrent", type=count, metavar="N", help="at most so many trials at once")
-    parser.add_argument("--time-limit", type=_positive, metavar="SECONDS", help="end a trial as a timeout after so long")
+    parser.add_argument("--time-limit", type=_some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long")
     parser.add_argument(
-        "--checkpoint-every", type=_not_negative, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
+        "--checkpoint-every", type=_seconds, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
     )
     parser.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
     parser.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
@@ -169,25 +215,37 @@ def execution(verb: argparse.ArgumentParser) -> None:
     parser.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
 
 
-def _positive(text: str) -> float:
-    value = _not_negative(text)
-    if not value:
-        raise argparse.ArgumentTypeError("must be above 0")
-    return value
-
-
-def _not_negative(text: str) -> float:
+def _number(text: str, rule: str, least: float = 0.0) -> float:
+    """From `least` on; the whole rule is said at once."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 on, got '{text}'")
+    if not least <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be {rule}, got '{text}'")
     return value
 
 
+def _above_0(text: str) -> float:
+    return _number(text, "a number above 0", TINY)
+
+
+def _seconds(text: str) -> float:
+    return _number(text, "seconds, a number from 0 on")
+
+
+def _some_seconds(text: str) -> float:
+    return _number(text, "seconds, a number above 0", TINY)
+
+
 def _gpus(text: str) -> float | str:
-    return text if text == "auto" else _not_negative(text)
+    return text if text == "auto" else _number(text, "a number from 0 on, or auto")
+
+
+def whole(text: str) -> int:
+    if not re.fullmatch(r"[+-]?\d+", text):
+        raise argparse.ArgumentTypeError(f"must be a whole number, got '{text}'")
+    return int(text)
 
 
 def count(text: str) -> int:

@@ -2,8 +2,8 @@
 
     vera launch slurm --nodes 4 --gpus-per-node 4 --output job.sh -- run table2 --profile paper --gpus-per-trial 1
 
-What stands after `--` is a vera command of its own and is parsed as one before anything is written: a queue is a bad place to find
-out about a misspelt flag.
+What stands after `--` is a vera command of its own: it is parsed as one, and its sweep is looked up, before anything is written. A
+queue is a bad place to find out about a misspelt flag or name.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from bench.flags import Verbs
 from sweeps.errors import EngineError
 from sweeps.launch import job, kuberay, ray_up, slurm
 from sweeps.launch.settings import Nodes, flag_of
+from vera.errors import DataMissing, VeraError
 
 Render = Callable[[argparse.Namespace, tuple[str, ...]], str]
 EXAMPLE = "vera launch {system} -- run table2 --profile paper"
@@ -136,6 +137,8 @@ def inner_command(arguments: argparse.Namespace) -> tuple[str, ...]:
     words = tuple(arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command)
     if not words:
         raise EngineError(f"Say what to run after --, e.g. {EXAMPLE.format(system=arguments.system)}")
+    if words[0] == "vera":
+        raise EngineError(f"Leave out vera after --: vera launch {arguments.system} ... -- {' '.join(words[1:])}")
     for flag, value in (("--results-dir", arguments.shared_results), ("--data-dir", arguments.shared_data)):
         if value is not None and flag_of(words, flag) is not None:
             raise EngineError(f"{flag} is given before -- and after it: give it once.")
@@ -157,6 +160,31 @@ def check_command(words: tuple[str, ...]) -> None:
         raise EngineError(f"The command after -- cannot be run: {line}") from None
     if not hasattr(parsed, "max_concurrent"):
         raise EngineError(f"vera {words[0]} runs no trials, so it needs no cluster: call it here.")
+    try:
+        check_trials(parsed)
+    except DataMissing:
+        pass  # the nodes may have it
+    except VeraError as error:
+        raise EngineError(f"The command after -- cannot be run: {error}") from error
+
+
+def check_trials(asked: argparse.Namespace) -> None:
+    """VeraError unless there is something to run. Where only the nodes have a plug-in or a trial's file, they are to say."""
+    from bench.cli import load_plugins
+    from bench.searching import asked_search
+    from bench.selecting import asked_trials, needs_none
+
+    if not all(Path(file).is_file() for file in asked.plugin):
+        return
+    load_plugins(asked.plugin)
+    if getattr(asked, "task", asked) is None:
+        raise EngineError("it names no TASK, and so only lists them.")
+    if hasattr(asked, "task"):
+        asked_search(asked)
+    elif needs_none(asked):
+        raise EngineError(f"{asked.sweep} needs no trials. To see it: vera render {asked.sweep}")
+    elif ":" not in asked.sweep:
+        asked_trials(asked)
 
 
 def _system(systems: Verbs, name: str, render: Render, text: str) -> argparse.ArgumentParser:

@@ -23,6 +23,7 @@ from bench.flags import (
     PUBLISHED,
     Verbs,
     asked_sources,
+    check_ships,
     dataset,
     ours_instead,
     output_folder,
@@ -156,9 +157,12 @@ def _asked(names: list[str]) -> "list[Artifact]":
 
 
 def _no_artifact(name: str, known: list[str]) -> str:
+    from bench.artifact import NOTHING_TO_RUN
     from sweeps.sweep import sweeps
     from vera.settings import nearest
 
+    if name in NOTHING_TO_RUN:
+        return NOTHING_TO_RUN[name]
     if name in sweeps:
         return f"{name} is a sweep without a table; its trials are on the page of: vera report"
     return f"There is no table or figure '{name}'.{nearest(name, known)}"
@@ -197,6 +201,7 @@ def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]
     from bench.results import Results
     from sweeps.places import may_exist, within
 
+    check_ships(arguments)
     folders = {source: _folder(source, arguments) for source in asked_sources(arguments)}
     found = [Results.at(at, profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
     return [results for results in found if results.rows or arguments.profile != EVERY]

@@ -1,12 +1,11 @@
 """`vera report`: one self-contained HTML page of all that a store holds. Reads Parquet only; loads neither torch nor ray."""
 
 import argparse
-import os
 import sys
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.flags import PUBLISHED, Verbs, asked_sources, ours_instead, output_folder, results_dir, shown_place
+from bench.flags import PUBLISHED, Verbs, asked_sources, check_ships, ours_instead, output_folder, results_dir, shown_place
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
@@ -37,11 +36,13 @@ def add_report(verbs: Verbs) -> None:
 def report(arguments: argparse.Namespace) -> int:
     import bench.paper  # noqa: F401 (registers the artifacts)
     from bench.artifact import artifacts
+    from bench.render.files import put_text, replace_file
     from bench.report.page import page
 
     folder, found = _found(arguments)
     text = page(artifacts.known.values(), found, _warnings(found))
-    path = _write(output_folder(folder) / FILE, text)
+    path = output_folder(folder) / FILE
+    replace_file(path, partial(put_text, text))
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
     print(f"{path}  {found[0].source} trials: {counts}  {len(text.encode()) / 1e6:.1f} MB")
     for problem in found[0].store.problems:
@@ -55,6 +56,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 def _found(arguments: argparse.Namespace) -> "tuple[str, list[Results]]":
     """The folder that was asked for, or the first that has trials, and its results by profile."""
+    check_ships(arguments)
     folders: dict[Source, str] = {"local": arguments.results_dir, "published": PUBLISHED}
     asked = {source: folders[source] for source in asked_sources(arguments)}
     for source, folder in asked.items():
@@ -91,12 +93,3 @@ def _warnings(found: "list[Results]") -> list[str]:
         f"{count(older, 'trial')} of another protocol than {PROTOCOL} {'is' if older == 1 else 'are'} not comparable and left out."
     )
     return [*([left_out] if older else []), *store.problems]
-
-
-def _write(path: Path, text: str) -> Path:
-    """Whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
-    return path

@@ -95,10 +95,11 @@ class Results:
         return [(row, json.loads(row.spec)) for row in self.rows]
 
 
-def open_store(folder: Place, create: bool = False) -> Store:
-    """The store of a results directory. In the one that ships nothing is moved: git restores what is damaged."""
+def open_store(folder: Place, create: bool = False, needed: bool = True) -> Store:
+    """The store of a results directory; one that is not there is as good as empty where it is not `needed`. In the one that ships
+    nothing is moved: git restores what is damaged."""
     ships = not is_url(folder) and Path(folder).resolve() == Path(PUBLISHED).resolve()
-    return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "")
+    return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "", needed=needed)
 
 
 def metrics_of(row: Row) -> dict[str, float]:

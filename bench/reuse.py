@@ -8,9 +8,8 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from bench.flags import PUBLISHED
+from bench.flags import PUBLISHED, shipped_in
 from bench.results import open_store
-from sweeps.errors import StoreError
 from sweeps.plan import Plan
 from sweeps.store import Store
 
@@ -19,8 +18,7 @@ FOLDER = Path(PUBLISHED) / "trials"
 
 def shipped(retry: Collection[str] = ()) -> set[str]:
     """The ids of the trials that ship, less those whose outcome is to be run again."""
-    if not FOLDER.is_dir():
-        raise StoreError(f"--reuse-published takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
+    shipped_in("--reuse-published")
     store = open_store(PUBLISHED)
     found = {trial_id for trial_id, outcome in store.outcomes().items() if outcome not in retry}
     for problem in store.problems:

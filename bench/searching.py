@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb
+from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb, whole
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def add_search(verbs: Verbs) -> None:
         "--aggregate", choices=("mean", "median", "worst"), default="mean", help="how seeds make one score (default: mean)"
     )
     parser.add_argument("--against", choices=("seconds",), help="a second objective: the best are those that nothing beats in both")
-    parser.add_argument("--sampler-seed", metavar="N", type=int, default=0, help="of the sampler's own draws (default: 0)")
+    parser.add_argument("--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)")
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
     execution(parser)
     parser.set_defaults(run=search)
@@ -66,24 +66,25 @@ def add_search(verbs: Verbs) -> None:
 def search(arguments: argparse.Namespace) -> int:
     if arguments.task is None:
         return tasks()
-    from sweeps.places import within
+    from bench.looking import opened
     from sweeps.search.run import Budget, proposer_for
-    from sweeps.store import Store
 
-    declared = asked(arguments)
+    declared = asked_search(arguments)
     configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
     usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
     budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
-    store = Store(within(arguments.results_dir, "trials"))
+    store = opened(arguments, create=not arguments.dry_run)
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
-    if not arguments.dry_run:
+    if arguments.dry_run:
+        print("\n".join(to_come(declared, arguments.profile, budget, len(proposer.begun))))
+    else:
         carry_out(arguments, declared, budget)
     found = declared.found(store.rows(), arguments.profile)
     failed = failures(found, arguments)
     for text in failed:
         print(text, file=sys.stderr)
-    for text in closing(declared, found, arguments):
+    for text in closing(declared, found, arguments) if found or not arguments.dry_run else ():
         print(text)
     return int(bool(failed))
 
@@ -96,7 +97,7 @@ def tasks() -> int:
     return 0
 
 
-def asked(arguments: argparse.Namespace) -> "Search":
+def asked_search(arguments: argparse.Namespace) -> "Search":
     """The declared search, with what the flags change."""
     from bench.searches import SECONDS, find_search
 
@@ -138,9 +139,20 @@ def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int
     )
 
 
+def to_come(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> list[str]:
+    """What would be run: how much of it, and where it is looked."""
+    trials = max(0, budget.configurations - begun) * len(declared.seeds)
+    steps = trials * declared.base(profile).spec.steps
+    head = f"would run up to {trials:,} more trials of {steps:,} training steps in all{grid_cost(declared, profile)}"
+    width = max(len(axis.name) for axis in declared.space.axes)
+    in_grid = budget.sampler == "grid"
+    values = {axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent for axis in declared.space.axes}
+    return [head, *(f"  {name:{width}}  {among}" for name, among in values.items())]
+
+
 def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget") -> None:
     from bench.engine import engine_of
-    from sweeps.errors import EngineError
+    from sweeps.errors import Interrupted
     from sweeps.progress import Progress
     from sweeps.search.run import run_search
 
@@ -148,7 +160,7 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
     try:
         run_search(declared, arguments.profile, budget, engine_of(arguments), progress)
     except KeyboardInterrupt:
-        raise EngineError("Interrupted. What is finished is stored; the same command goes on from there.") from None
+        raise Interrupted("Interrupted. What is finished is stored; the same command goes on from there.") from None
     finally:
         progress.close()
 

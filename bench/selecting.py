@@ -8,11 +8,14 @@ A single trial brings its profile along.
 """
 
 import argparse
+import shlex
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.flags import PUBLISHED
-from sweeps.errors import EngineError, StoreError, UnknownTrial
+from bench.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, PUBLISHED, RESULTS_DIR, kept, shown_place
+from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
+from vera.errors import UnknownName
 
 if TYPE_CHECKING:
     from sweeps.row import Row
@@ -23,17 +26,22 @@ if TYPE_CHECKING:
 STORED = "trial:"
 
 
-def asked_trials(arguments: argparse.Namespace, store: "Store") -> "list[Trial]":
+def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) -> "list[Trial]":
+    """The store is where a trial is looked for that is named by its id."""
     import bench.paper  # noqa: F401 (registers them)
-    from sweeps.sweep import matching
+    from sweeps.only import matching, why_none
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
-    trials = matching(_sweep(arguments, store).trials(arguments.profile, seeds), arguments.only)
+    every = _sweep(arguments, store).trials(arguments.profile, seeds)
+    trials = matching(every, arguments.only)
     name = arguments.sweep
-    if not trials and arguments.only:
-        raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}. To see its trials: vera plan {name}")
+    if not every:
+        there = shlex.join(["vera", "list", *kept(arguments, PLUGIN)])
+        raise EngineError(f"{name} has no trials at the {arguments.profile} profile. To see what there is: {there}")
     if not trials:
-        raise EngineError(f"{name} has no trials at the {arguments.profile} profile. To see what there is: vera list")
+        own = shlex.join(["vera", "plan", name, *kept(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)])
+        why = why_none(every, arguments.only)
+        raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}.{why} To see its trials: {own}")
     if "profile" in arguments.given and trials[0].profile != arguments.profile:
         raise EngineError(f"{name} has the profile {trials[0].profile} of its own: leave --profile out.")
     arguments.profile = trials[0].profile
@@ -56,32 +64,45 @@ def flop_of(sweep: str) -> "Flop | None":
     return None if sweep.startswith(STORED) else find_sweep(sweep).flop
 
 
-def _sweep(arguments: argparse.Namespace, store: "Store") -> "Sweep":
-    from bench.artifact import artifacts
+def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
+    from bench.artifact import NOTHING_TO_RUN, artifacts
     from bench.other_data import sweep_on
     from sweeps.sweep import find_sweep, of_row
 
     if arguments.dataset is not None:
         return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
-    if arguments.sweep.startswith(STORED):
-        return of_row(stored_trial(arguments.sweep.removeprefix(STORED), store)[0])
+    if store is not None and arguments.sweep.startswith(STORED):
+        return of_row(stored_trial(arguments.sweep.removeprefix(STORED), arguments, store)[0])
+    if arguments.sweep in NOTHING_TO_RUN:
+        raise UnknownName(NOTHING_TO_RUN[arguments.sweep])
     artifact = artifacts.known.get(arguments.sweep)
     if artifact is not None and not artifact.listed:
         raise EngineError(f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}")
     return find_sweep(arguments.sweep)
 
 
-def stored_trial(trial_id: str, store: "Store") -> "tuple[Row, Store]":
+def stored_trial(trial_id: str, arguments: argparse.Namespace, store: "Store") -> "tuple[Row, Store]":
     """From the user's own store, else from the published one; and which of them has it."""
     from bench.results import open_store
 
     try:
         return store.row(trial_id), store
-    except UnknownTrial:
+    except AmbiguousTrial:
+        raise
+    except UnknownTrial as error:
         with suppress(StoreError, UnknownTrial):
             published = open_store(PUBLISHED)
             return published.row(trial_id), published
-        raise
+        raise UnknownTrial(f"{error} {_where_ids_stand(arguments, store)}") from error
+
+
+def _where_ids_stand(arguments: argparse.Namespace, store: "Store") -> str:
+    """A page that can be written, else how to have one."""
+    if store.outcomes():
+        return f"Every id stands in the page of: vera report{shown_place(arguments)}"
+    if Path(PUBLISHED, "trials").is_dir():
+        return "It is empty; the ids of the trials that ship stand in the page of: vera report --from published"
+    return f"It is empty. To begin: vera run toy-demo{shown_place(arguments)}"
 
 
 def origin(store: "Store") -> str:

@@ -11,5 +11,13 @@ class UnknownTrial(VeraError, LookupError):
     """No trial in the store has that id."""
 
 
+class AmbiguousTrial(UnknownTrial):
+    """Several trials have an id that begins so."""
+
+
 class EngineError(VeraError):
     """The cluster cannot run what was asked."""
+
+
+class Interrupted(EngineError):
+    """The user stopped it; what to do to go on."""

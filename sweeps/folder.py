@@ -95,6 +95,7 @@ _REASONS = {
     errno.EACCES: "permission denied. Choose another directory with --results-dir, or change its permissions",
     errno.EPERM: "permission denied. Choose another directory with --results-dir, or change its permissions",
     errno.ENOTDIR: "it is a file where a directory should be. Choose another directory with --results-dir",
+    errno.EISDIR: "a directory has the name of a file to be written. Move it away, or choose another directory with --results-dir",
     errno.EEXIST: "it is a file where a directory should be. Choose another directory with --results-dir",
 }
 

@@ -29,14 +29,16 @@ class LocalFolder(Folder):
 
     has_lock = True
 
-    def __init__(self, path: Path, create: bool = True) -> None:
+    def __init__(self, path: Path, create: bool = True, needed: bool = True) -> None:
+        """A directory that is not there is made, or is missed, or, where it is not needed, is as good as empty."""
         self.path, self.place = path, str(path)
         with explained("use", path):
             if create:
                 path.mkdir(parents=True, exist_ok=True)
-            elif not path.exists():
+            elif needed and not path.exists():
                 raise StoreError(f"There are no results in {path}: no such directory.")
-            os.listdir(path)
+            if needed or path.exists():
+                os.listdir(path)
 
     def names(self, kind: str) -> set[str]:
         try:

@@ -69,12 +69,21 @@ def may_exist(place: Place) -> bool:
     return is_url(place) or Path(place).is_dir()
 
 
-def folder_at(place: Place, create: bool = True) -> Folder:
-    """The folder; StoreError if it cannot be used, or is a directory that is not there and shall not be made."""
+def check_place(place: Place) -> None:
+    """StoreError unless it is a path or an address."""
+    if not str(place):
+        raise StoreError("Results cannot lie in '': give a directory, such as . for this one.")
+    if is_url(place):
+        Address.parse(str(place))
+    if re.match(r"s3:(?!//)", str(place)):
+        raise StoreError(f"'{place}' is no address: write {FORM}, or ./{place} for a directory of that name.")
+
+
+def folder_at(place: Place, create: bool = True, needed: bool = True) -> Folder:
+    """The folder; StoreError if it cannot be used, or is a directory that is not there and shall not be made but is needed."""
+    check_place(place)
     if is_url(place):
         from sweeps.remote_folder import RemoteFolder
 
         return RemoteFolder(str(place))
-    if re.match(r"s3:(?!//)", str(place)):
-        raise StoreError(f"'{place}' is no address: write {FORM}, or ./{place} for a directory of that name.")
-    return LocalFolder(Path(place), create)
+    return LocalFolder(Path(place), create, needed)

@@ -27,6 +27,8 @@ class Plan:
     elsewhere: list[Trial] = field(default_factory=list)
     """Trials that another store has, from which they can be taken."""
 
+    failed: list[Trial] = field(default_factory=list)
+    """Those of the cached that ended in a failure: they stay as they are, until a retry."""
     borrowed: bool = False
     """Whether some of the seconds are those of another store's trials."""
 
@@ -59,7 +61,8 @@ def make_plan(
     taken = [trial for trial in wanted if trial.id in elsewhere and trial.id not in outcomes]
     done = {trial.id for trial in (*cached, *taken)}
     missing = [trial for trial in wanted if trial.id not in done]
-    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken)
+    failed = [trial for trial in cached if outcomes[trial.id] in FAILURES]
+    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken, failed)
 
 
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:

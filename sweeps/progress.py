@@ -4,20 +4,25 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from typing import TextIO
 
 from sweeps.execute import Listener
 from sweeps.row import FAILURES, Outcome, Row
+from sweeps.trial import Trial
 
 MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
+Widths = tuple[int, int]
+"""Of the columns of labels and of data sets."""
+NARROW: Widths = (12, 8)
 HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
 
 
 class Progress(Listener):
     """Counts trials as they come and go, and says when it will be over."""
 
-    def __init__(self, total: int, steps: dict[str, int], out: TextIO | None = None) -> None:
-        self.total, self.steps, self.out = total, steps, out or sys.stdout
+    def __init__(self, total: int, steps: dict[str, int], out: TextIO | None = None, widths: Widths = NARROW) -> None:
+        self.total, self.steps, self.out, self.widths = total, steps, out or sys.stdout, widths
         self.live = self.out.isatty()
         self.began = time.monotonic()
         self.running: dict[str, int] = {}
@@ -38,7 +43,7 @@ class Progress(Listener):
         self.running.pop(row.trial_id, None)
         self.over[row.trial_id] = row.outcome  # the last, where a trial is run once more
         self._clear()
-        print(line_for(row), file=self.out, flush=True)
+        print(line_for(row, self.widths), file=self.out, flush=True)
         self._draw()
 
     @property
@@ -80,11 +85,17 @@ class Progress(Listener):
             print("\r\x1b[2K", end="", file=self.out, flush=True)
 
 
-def line_for(row: Row) -> str:
+def widths_of(trials: Iterable[Trial]) -> Widths:
+    """Those of the columns in which all their labels and data sets fit."""
+    found = [(len(trial.name), len(trial.data)) for trial in trials]
+    return max([NARROW[0], *(label for label, _ in found)]), max([NARROW[1], *(data for _, data in found)])
+
+
+def line_for(row: Row, widths: Widths = NARROW) -> str:
     """✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
     metrics = json.loads(row.metrics)
     name = next((name for name in HEADLINES if name in metrics), None)
     headline = f"{name} {metrics[name]:.4g}" if row.outcome == "ok" and name else f"{row.outcome} at step {row.outcome_step:,}"
     reason = f" ({row.reason})" if row.reason else ""
-    trial = f"{MARKS.get(row.outcome, '!')} {row.label:12} {row.dataset:8} seed {row.seed:<4}"
+    trial = f"{MARKS.get(row.outcome, '!')} {row.label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
     return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"

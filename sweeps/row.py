@@ -5,6 +5,7 @@ is fixed, whatever a trial's settings and metrics are called (those are JSON), s
 parts as one table; `sweeps.frame` spreads the JSON over columns.
 """
 
+import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -55,6 +56,11 @@ class Row:
     git_dirty: Annotated[bool, "whether the code differed from that commit"]
     log_tail: Annotated[str, "the end of the trial's log where it failed, else empty"]
     schema_version: Annotated[int, "version of these columns"] = SCHEMA_VERSION
+
+    @property
+    def data(self) -> str:
+        """What people call its data set: of a file the file's name."""
+        return str(json.loads(self.spec).get("dataset", {}).get("file", self.dataset))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sweeps.errors import StoreError, UnknownTrial
+from sweeps.errors import AmbiguousTrial, StoreError, UnknownTrial
 from sweeps.folder import LEFT, SUFFIX, Identity, Opening, explained
 from sweeps.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
 from sweeps.places import Place, folder_at
@@ -39,9 +39,10 @@ DELAY = 5.0
 class Store:
     """Finished trials in a folder."""
 
-    def __init__(self, place: Place, create: bool = True, restore: str = "") -> None:
-        """`restore` is the command that brings back a damaged part; where there is one, such a part is not moved."""
-        self.folder = folder_at(place, create)
+    def __init__(self, place: Place, create: bool = True, restore: str = "", needed: bool = True) -> None:
+        """Where the place is not `needed`, one that is not there is as good as empty. `restore` is the command that brings back a
+        damaged part; where there is one, such a part is not moved."""
+        self.folder = folder_at(place, create, needed)
         self.problems: list[str] = []
         """Files that were no parts: which, why, and what became of them."""
         self.restore = restore
@@ -79,7 +80,9 @@ class Store:
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
             return best.get(trial_id) or best[found[0]]
-        raise UnknownTrial(_ambiguous(trial_id, found) if found else _unknown(trial_id, self.outcomes(), self.place))
+        if found:
+            raise AmbiguousTrial(_ambiguous(trial_id, found))
+        raise UnknownTrial(_unknown(trial_id, self.outcomes(), self.place))
 
     def has_part(self, trial_id: str) -> bool:
         """Whether the trial has a row outside the compacted files, as one that was written a moment ago."""
@@ -246,4 +249,4 @@ def _unknown(trial_id: str, known: Iterable[str], place: str) -> str:
     cut = {name[: len(trial_id)]: name for name in known}
     nearest = [cut[name] for name in get_close_matches(trial_id, cut)]
     hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
-    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint} Every id stands in the page of: vera report"
+    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint}"

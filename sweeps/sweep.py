@@ -8,9 +8,9 @@ from typing import Any
 
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
-from vera.errors import PluginError, SettingError
+from vera.errors import PluginError, SettingError, UnknownName
 from vera.registry import Registry, in_plugins, plugin_of
-from vera.settings import nearest
+from vera.settings import check_value
 from vera.spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
@@ -75,13 +75,26 @@ def find_sweep(name: str) -> Sweep:
 
 def _of_file(path: Path) -> Sweep:
     if not path.is_file():
-        raise SettingError(f"There is no file {path}. vera search writes such files to results/local/searches.")
+        wrong = f"{path} is a directory" if path.is_dir() else f"There is no file {path}"
+        raise SettingError(f"{wrong}. vera search writes files for spec: to results/local/searches.")
     try:
-        content = json.loads(path.read_text())
-        trial = Trial(TrialSpec.from_dict(content["spec"]), content["profile"], label=content.get("label", ""))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error!r}.") from error
+        trial = _written_trial(json.loads(path.read_text()))
+    except json.JSONDecodeError as error:
+        raise SettingError(f"{path} is no JSON: {error.msg} in line {error.lineno}.") from error
+    except (OSError, ValueError, TypeError, UnknownName) as error:
+        raise SettingError(f"{path} does not hold a trial as `vera search` writes it: {error}") from error
     return _of_trial(f"spec-{path.stem}", f"the trial of {path.name}", trial)
+
+
+def _written_trial(content: Any) -> Trial:
+    """From what `vera search` writes."""
+    if not isinstance(content, dict):
+        raise SettingError(f"it is {_a(content)}, not an object with profile and spec.")
+    lacking = [key for key in ("profile", "spec") if key not in content]
+    if lacking:
+        raise SettingError(f"it has no {' and no '.join(lacking)}.")
+    profile = check_value("a trial", "profile", content["profile"], Profile)
+    return Trial(TrialSpec.from_dict(content["spec"]), profile, label=content.get("label", ""))
 
 
 def of_row(row: Row) -> Sweep:
@@ -93,41 +106,3 @@ def of_row(row: Row) -> Sweep:
 def _of_trial(name: str, about: str, trial: Trial) -> Sweep:
     """It has one profile, whichever is asked for."""
     return Sweep(name, about, (0, 1, 2), lambda _, seeds: (with_seed(trial, seed) for seed in seeds))
-
-
-def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
-    """The trials for which every key=value of `only` holds; one that has no such key does not match."""
-    wanted = [_pair(text) for text in only]
-    facets = [(trial, _facets(trial) if wanted else {}) for trial in trials]
-    known = {key for _, of_trial in facets for key in of_trial}
-    for key, _ in wanted:
-        if facets and key not in known:
-            raise SettingError(f"--only knows no '{key}'.{nearest(key, sorted(known))}")
-    return [trial for trial, has in facets if all(key in has and _equal(has[key], value) for key, value in wanted)]
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, found, value = text.partition("=")
-    if not found or not key.strip():
-        raise SettingError(f"--only takes key=value, such as method=vera, got '{text}'.")
-    return key.strip(), value.strip()
-
-
-def _equal(value: Any, text: str) -> bool:
-    """As text, or as numbers where both are: 1e-3 is 0.001."""
-    try:
-        return str(value) == text or (not isinstance(value, bool) and float(value) == float(text))
-    except (TypeError, ValueError):
-        return False
-
-
-def _facets(trial: Trial) -> dict[str, Any]:
-    spec = trial.spec
-    return {
-        "label": trial.name,
-        "dataset": spec.dataset["name"],
-        "method": spec.method["name"],
-        "energy": spec.networks.get("energy", {}).get("name", ""),
-        "task": spec.task_part["name"],
-        "seed": spec.seed,
-    } | {f"method.{name}": value for name, value in trial.facts["method"].items()}

@@ -55,6 +55,11 @@ class Trial:
     def name(self) -> str:
         return self.label or self.spec.method["name"]
 
+    @property
+    def data(self) -> str:
+        """What people call its data set: of a file the file's name."""
+        return str(self.spec.dataset.get("file", self.spec.dataset["name"]))
+
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
         """The trial that a stored row's `spec` describes, ready to run."""

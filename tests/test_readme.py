@@ -17,7 +17,8 @@ import pytest
 import bench.paper  # noqa: F401 (registers the tables and figures)
 from bench.artifact import artifacts
 from bench.cli import main, parser
-from sweeps.sweep import find_sweep, matching, sweeps
+from sweeps.only import matching
+from sweeps.sweep import find_sweep, sweeps
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

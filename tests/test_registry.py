@@ -188,9 +188,9 @@ def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, r
     assert "odd-one" not in methods
 
 
-@pytest.mark.parametrize("name", ["missing.py", "."])
-def test_a_missing_plugin_is_named(tmp_path, name):
-    with expect_refusal("no plug-in file", str(tmp_path / name), kind=PluginError):
+@pytest.mark.parametrize(("name", "why"), [("missing.py", "no plug-in file"), (".", "is a directory")])
+def test_a_missing_plugin_is_named(tmp_path, name, why):
+    with expect_refusal(why, str(tmp_path / name), kind=PluginError):
         load_plugin(tmp_path / name)
 
 

@@ -248,8 +248,8 @@ def test_any_metric_that_is_not_finite_ends_the_run_and_is_named():
     ("report", "named"),
     [
         (lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(1.0)} if step == 1 else {}), "extra"),
-        (lambda step: {"loss": 1.0}, "loss"),
-        (lambda step: {"loss": torch.ones(3)}, "loss"),
+        (lambda step: {"loss": 1.0}, "loss is a float"),
+        (lambda step: {"loss": torch.ones(3)}, "loss is a tensor of shape (3,)"),
         (lambda step: {"objective": torch.tensor(1.0)}, "loss"),
     ],
     ids=["missing later", "a float", "a vector", "no loss"],

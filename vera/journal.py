@@ -41,7 +41,8 @@ class Journal:
             raise VeraError(f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}.")
         for name, value in metrics.items():
             if not isinstance(value, Tensor) or value.dim():
-                raise VeraError(f"A method must report 0-d tensors, but {name} is {type(value).__name__}.")
+                what = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+                raise VeraError(f"A method must report 0-d tensors, but {name} is {what}.")
         self._names = self._names or list(metrics)
         self._waiting.append(metrics)
         if last or step % self.block == 0:

@@ -119,6 +119,8 @@ tasks: Registry[Any] = Registry("task", home="vera.tasks")
 
 def load_plugin(path: str | Path) -> None:
     """Run a Python file that registers methods, models or data sets of the user's own."""
+    if Path(path).is_dir():
+        raise PluginError(f"The plug-in '{path}' is {'a directory' if str(path) else 'no file'}: name a Python file.")
     path = Path(path)
     if not path.is_file():
         raise PluginError(f"There is no plug-in file {path}.")

@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 import numbers
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -89,13 +90,18 @@ def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
 def closest(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a short one a letter
     counts for more."""
-    begun = [each for each in known if len(name) > 2 and each.startswith(name)]
+    begun = sorted((each for each in known if len(name) > 2 and each.startswith(name)), key=by_number)
     close = begun[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
 def _all_of(known: Mapping[str, Any] | list[str]) -> str:
-    return f" There is: {', '.join(sorted(known))}." if known else ""
+    return f" There is: {', '.join(sorted(known, key=by_number))}." if known else ""
+
+
+def by_number(name: str) -> list[str | int]:
+    """The key to sort names by, where figure2 is to come before figure10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:

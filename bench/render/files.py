@@ -30,7 +30,7 @@ def write(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
 def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
     texts = {folder / "tables" / f"{stem(sheet)}.{ending}": writer(sheet) for ending, writer in WRITERS.items()}
     for path, text in texts.items():
-        _replace(path, partial(_put, text))
+        replace_file(path, partial(put_text, text))
     return list(texts)
 
 
@@ -40,16 +40,16 @@ def _write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
     figure.text(0.0, 0.0, f"{drawing.name}, {drawing.profile} profile", va="top", fontsize=6, color="0.4")
     paths = [folder / "figures" / f"{stem(drawing)}.{ending}" for ending in IMAGES]
     for path in paths:
-        _replace(path, partial(save, figure))
+        replace_file(path, partial(save, figure))
     return paths
 
 
-def _put(text: str, path: Path) -> None:
+def put_text(text: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _replace(path: Path, make: Callable[[Path], None]) -> None:
-    """The temporary name keeps the ending, which tells the format."""
+def replace_file(path: Path, make: Callable[[Path], None]) -> None:
+    """Whole or not at all. The temporary name keeps the ending, which tells the format."""
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     with explained("write", path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)

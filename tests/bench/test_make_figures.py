@@ -107,6 +107,26 @@ def test_without_a_trial_of_any_profile_the_way_on_is_named(tmp_path, capsys, mo
     )
 
 
+@pytest.mark.parametrize(
+    ("target", "way_on"),
+    [
+        ("figure2", "There is no target figure2. Did you mean reproduce-figure2? To see them: make help\n"),
+        ("reproduce-tabel2", "There is no target reproduce-tabel2. To see them: make help\n"),
+    ],
+)
+def test_a_target_that_is_none_is_answered_with_those_there_are(target, way_on):
+    asked = subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert asked.returncode == 2
+    assert asked.stderr.startswith(way_on)
+
+
+def test_make_lists_its_targets_in_two_columns():
+    lines = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert all(line[22] == " " != line[23] and len(line) <= 132 for line in lines)
+    assert "table10" in lines[-2]
+    assert lines[-1].endswith("figure1 to figure27")
+
+
 @pytest.mark.parametrize("whole", [True, False], ids=["with the whole environment", "without"])
 def test_the_whole_environment_is_used_where_it_is_there(whole, tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)

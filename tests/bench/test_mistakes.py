@@ -47,9 +47,19 @@ FILES = {
     "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
     "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
     "spec.py": SWEEP.replace("REST", "yield spec"),
+    "one.py": SWEEP.replace("REST", "yield Trial(replace(spec, dataset={'name': 'moons'}), profile)").replace(
+        "from sweeps.sweep", "from dataclasses import replace\nfrom sweeps.sweep", 1
+    ),
     "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
     "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),
     "file": "not a directory",
+    "semicolon.csv": "a;b;kind\n1;2;x\n",
+    "quoted.csv": '"a";"b";"kind"\n1;2;"x"\n',
+    "tabs.csv": "a\tb\tkind\n1\t2\tx\n",
+    "list.json": "[]",
+    "bare.json": "{}",
+    "huge.json": json.dumps({"profile": "huge", "spec": SPEC}),
+    "odd.json": json.dumps({"profile": "smoke", "spec": SPEC | {"stepss": 1}}),
 }
 MISTAKES = {
     "": "VERB. See: vera --help",
@@ -59,7 +69,26 @@ MISTAKES = {
     "run table2 --profile huge": "--profile cannot be 'huge'. There is: laptop, paper, smoke",
     "run table2 --seeds zero": "--seeds: must be a whole number, at least 1, got 'zero'",
     "run table2 --seeds 1.5": "--seeds: must be a whole number, at least 1, got '1.5'",
-    "run table2 --cpus-per-trial many": "--cpus-per-trial: must be a number from 0 on, got 'many'",
+    "run table2 --cpus-per-trial many": "--cpus-per-trial: must be a number above 0, got 'many'",
+    "run table2 --cpus-per-trial -1": "--cpus-per-trial: must be a number above 0, got '-1'",
+    "run table2 --cpus-per-trial 0": "--cpus-per-trial: must be a number above 0, got '0'",
+    "run table2 --gpus-per-trial lots": "--gpus-per-trial: must be a number from 0 on, or auto, got 'lots'",
+    "run table2 --time-limit 1h": "--time-limit: must be seconds, a number above 0, got '1h'",
+    "run table2 --checkpoint-every 1m": "--checkpoint-every: must be seconds, a number from 0 on, got '1m'",
+    "search moons --sampler-seed abc": "--sampler-seed: must be a whole number, got 'abc'",
+    "-V": "vera: there is no -V. Did you mean --version? See: vera --help",
+    "--hlep": "vera: there is no --hlep. Did you mean --help? See: vera --help",
+    "run --helpp": "vera run: there is no --helpp. Did you mean --help? See: vera run --help",
+    "run --profile=smoke": "the following arguments are required: SWEEP. See: vera run --help",
+    "help rnu": "VERB cannot be 'rnu'. Did you mean run?",
+    "run nosuch": "figure8, figure9, figure10, figure11",
+    "run figure": "Did you mean figure1 or figure2 or figure3?",
+    "launch slurm -- run tabel2": "The command after -- cannot be run: There is no sweep 'tabel2'. Did you mean table2",
+    "launch job -- run toy-demo --only method=vrea": "after -- cannot be run: No trial of toy-demo fits --only method=vrea.",
+    "launch job -- run table9": "The command after -- cannot be run: table9 needs no trials. To see it: vera render table9",
+    "launch ray-up -- search moon": "The command after -- cannot be run: There is no task 'moon' to search. Did you mean moons?",
+    "launch job -- search": "The command after -- cannot be run: it names no TASK, and so only lists them",
+    "launch slurm -- vera run table2": "Leave out vera after --: vera launch slurm ... -- run table2",
     "run table2 --nosuch": "there is no --nosuch. See: vera run --help",
     "run table2 --seed 3": "vera run: there is no --seed. Did you mean --seeds? See: vera run --help",
     "run table2 --seed=3": "there is no --seed. Did you mean --seeds?",
@@ -67,7 +96,15 @@ MISTAKES = {
     "run table2 -dry-run": "there is no -dry-run. Did you mean --dry-run?",
     "data list --datadir x": "vera data list: there is no --datadir. Did you mean --data-dir? See: vera data list --help",
     "run table2 table3": "vera run: 'table3' is one word too many. See: vera run --help",
-    "run toy-demo --only method=vrea": "No trial of toy-demo fits --only method=vrea. To see its trials: vera plan toy-demo",
+    "run toy-demo --only method=vrea": "toy-demo fits --only method=vrea. Did you mean vera? To see its trials: vera plan toy-demo",
+    "run toy-demo --only method=VERA": "fits --only method=VERA. Did you mean vera?",
+    "run toy-demo --only seed=7": "fits --only seed=7. There is: 0, 1, 2.",
+    "run toy-demo --only method=ml,vera": "fits --only method=ml,vera. An --only takes one value.",
+    "run toy-demo --only method=ml --only method=vera": "method=vera. A trial is taken if it fits every --only.",
+    "run toy-demo --only lr=3": "--only knows no 'lr'. Did you mean method.lr?",
+    "run mine --plugin one.py --profile smoke --only seed=5": "vera plan mine --profile smoke --plugin one.py\n",
+    "run table7": "The paper's Table 7 recommends settings: there is nothing to run. To see what there is: vera list",
+    "render table1": "The paper's Table 1 compares ways of training in words: there is nothing to run.",
     "run toy-demo --only method": "--only takes key=value, such as method=vera, got 'method'",
     "run toy-demo --only =vera": "--only takes key=value, such as method=vera, got '=vera'",
     "run toy-demo --dataset wine": "toy-demo is neither. To see them: vera list",
@@ -81,6 +118,19 @@ MISTAKES = {
     "run table6 --dataset csv:nolabel.csv,label=kind": "has no column 'kind'",
     "run table6 --dataset csv:empty.csv,label=kind": "empty.csv is empty",
     "run table6 --dataset csv:text.csv,label=kind": "column 'a', line 3: 'zz' is not a number",
+    "run table6 --dataset csv:.,label=kind": "'.' is a directory: name a file, as in csv:PATH,label=COLUMN.",
+    "run table6 --dataset csv:,label=kind": "'' is no file: name a file, as in csv:PATH,label=COLUMN.",
+    "run table6 --dataset csv:semicolon.csv,label=kind": "semicolon.csv has semicolons between its columns, and a csv",
+    "run table6 --dataset csv:quoted.csv,label=kind": "quoted.csv has semicolons between its columns",
+    "run table6 --dataset csv:tabs.csv,label=kind": "tabs.csv has tabs between its columns",
+    "plan table2 --plugin .": "The plug-in '.' is a directory: name a Python file.",
+    "plan table2 --plugin=": "The plug-in '' is no file: name a Python file.",
+    "plan spec:": ". is a directory. vera search writes files for spec: to results/local/searches.",
+    "plan spec:file": "file is no JSON: Expecting value in line 1.",
+    "plan spec:list.json": "does not hold a trial as `vera search` writes it: it is a list, not an object with profile and",
+    "plan spec:bare.json": "bare.json does not hold a trial as `vera search` writes it: it has no profile and no spec.",
+    "plan spec:huge.json": "a trial: profile must be one of 'smoke', 'laptop', 'paper', got 'huge'.",
+    "plan spec:odd.json": "as `vera search` writes it: TrialSpec has no setting 'stepss'. Did you mean steps?",
     "plan table2 --plugin nowhere.py": "There is no plug-in file nowhere.py",
     "plan table2 --plugin syntax.py": "SyntaxError: invalid syntax (syntax.py, line 1)",
     "plan table2 --plugin class.py": "registers the method 'no-method', but NoMethod is no class derived from vera.methods.Method",
@@ -91,7 +141,7 @@ MISTAKES = {
     "list --plugin name.py": "name.py failed in line 11, listing the trials of 'mine': NameError: name 'profil' is not defined",
     "plan mine --plugin spec.py": "of the plug-in spec.py gives a TrialSpec, not a Trial; wrap it: Trial(spec, profile)",
     "plan mine --plugin none.py": "of the plug-in none.py gives None, no trials; write: yield Trial(spec, profile)",
-    "plan spec:nofile.json": "There is no file nofile.json. vera search writes such files to results/local/searches.",
+    "plan spec:nofile.json": "There is no file nofile.json. vera search writes files for spec: to results/local/searches.",
     "plan spec:trial.json --profile paper": "spec:trial.json has the profile smoke of its own: leave --profile out.",
     "plan spec:trial.json --profile laptop": "spec:trial.json has the profile smoke of its own: leave --profile out.",
     "report --results-dir no": "To begin: vera run toy-demo --results-dir no; those that ship: --from published",
@@ -100,7 +150,14 @@ MISTAKES = {
     "plan table9 --dataset wine": "table9 has data of its own",
     "status --results-dir file": "--results-dir file is a file; it takes the directory",
     "render table2 --results-dir file": "--results-dir file is a file; it takes the directory",
-    "show zzzz": "has the id 'zzzz', or one that begins so. Every id stands in the page of: vera report",
+    "show zzzz": "has the id 'zzzz', or one that begins so. It is empty. To begin: vera run toy-demo\n",
+    "show zzzz --results-dir no": "No trial in no/trials has the id 'zzzz', or one that begins so. It is empty. To begin: vera run "
+    "toy-demo --results-dir no\n",
+    "status --results-dir=": "Results cannot lie in '': give a directory, such as . for this one.",
+    "status --results-dir s3://": "'s3://' is not where results can lie: give a directory or s3://BUCKET/PREFIX.",
+    "status --results-dir s3:lab": "'s3:lab' is no address: write s3://BUCKET/PREFIX, or ./s3:lab for a directory of that name.",
+    "render table2 --from published": "--from published takes trials from results/published, which is not here: run it where the",
+    "report --from published": "--from published takes trials from results/published, which is not here: run it where the repo was",
     "render tabel2": "There is no table or figure 'tabel2'. Did you mean table2",
     "render toy-demo": "toy-demo is a sweep without a table; its trials are on the page of: vera report",
     "render table2 --from elsewhere": "--from cannot be 'elsewhere'. There is: local, published",
@@ -131,6 +188,14 @@ def test_a_mistake_is_one_line(line, tmp_path, monkeypatch, capsys):
     assert len(err.splitlines()) == 1, err
     assert re.match(r"vera( \w+)*: ", err)
     assert MISTAKES[line] in err
+
+
+@pytest.mark.parametrize("words", [["help"], ["help", "run"], ["help", "data", "fetch"]])
+def test_help_can_be_asked_for_as_a_verb(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: {' '.join(['vera', *words[1:]])} ")
 
 
 def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkeypatch, capsys):
@@ -177,6 +242,12 @@ def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
     assert main(["show", ships[:8]]) == 0
     assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
     assert main(["show", "zzzz"]) == 2
+    assert capsys.readouterr().err.endswith("the ids of the trials that ship stand in the page of: vera report --from published\n")
+
+
+def test_who_asks_for_a_trial_that_is_not_there_is_led_to_the_page_of_this_place(ships, capsys):
+    assert main(["show", "zzzz", "--results-dir", "results/published"]) == 2
+    assert capsys.readouterr().err.endswith(" Every id stands in the page of: vera report --results-dir results/published\n")
 
 
 def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):

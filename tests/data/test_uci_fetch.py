@@ -165,9 +165,8 @@ def test_what_is_not_the_file_is_refused_and_leaves_nothing(archive, served, tmp
         fetch(name, tmp_path, quiet)
     message = str(caught.value)
     assert message.startswith(f"{served[name].name} could not be fetched: ")
-    assert (
-        f"By hand: save {uci.FILES[name].urls[0]} as {tmp_path / served[name].name}, then run `vera data check {name}`" in message
-    )
+    by_hand = f"By hand: save {uci.FILES[name].urls[0]} as {tmp_path / served[name].name}, then run "
+    assert f"{by_hand}`vera data check {name} --data-dir {tmp_path}`" in message
     assert names(tmp_path) == []
 
 

@@ -68,6 +68,7 @@ def test_status_list_plan_and_dry_run_tell_what_is_there(demo, capsys):
     code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--seeds", 5, "--dry-run", *where)
     assert code == 0
     assert "15 trials · 9 already done" in out
+    assert out.count("60 steps") == 6
     assert len(Store(demo[0] / "trials").rows()) == 9
 
 
@@ -127,16 +128,24 @@ def test_the_commands_that_are_offered_look_into_the_same_store(place, tmp_path,
         assert ("--results-dir" in command) == (place != "results/local")
 
 
-@pytest.mark.parametrize("verb", ["run", "plan", "status"])
-def test_a_results_directory_that_cannot_be_written_is_one_clear_line(verb, tmp_path, capsys):
+@pytest.mark.parametrize(("verb", "place"), [
+    ("run toy-demo", "file/results"), ("plan toy-demo", "file/results"), ("status", "file/results"),
+    ("run table2", "/proc/results"),
+])  # fmt: skip
+def test_a_results_directory_that_cannot_be_used_is_one_clear_line(verb, place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("not a directory")
-    sweep = [] if verb == "status" else ["toy-demo"]
-    for place in (tmp_path / "file" / "results", "/proc/results"):
-        assert main([verb, *sweep, "--results-dir", str(place)]) == 2
-        err = capsys.readouterr().err
-        assert err.startswith("vera: ")
-        assert str(place) in err
-        assert len(err.splitlines()) == 1
+    assert main([*verb.split(), "--results-dir", place]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("vera: ")
+    assert place in err
+    assert len(err.splitlines()) == 1
+
+
+def test_who_only_looks_needs_no_place_to_write(capsys):
+    for verb in (["plan", "toy-demo"], ["status"], ["list"]):
+        assert main([*verb, "--results-dir", "/proc/results"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

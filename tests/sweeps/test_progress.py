@@ -1,6 +1,7 @@
 """Progress: plain lines into a file, one live line on a terminal."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from engine_helpers import make_row
@@ -86,6 +87,8 @@ def test_the_line_of_a_trial():
         "0123456789", label="VERA", dataset="moons", seed=2, metrics='{"loss": 9, "test_log_likelihood": -2.6123}', seconds=12.3
     )
     assert line_for(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
+    wide = line_for(replace(good, spec='{"dataset":{"file":"iris.csv"}}'), (14, 12))
+    assert wide == " ✓ VERA           iris.csv     seed 2    test_log_likelihood -2.612   12 s   01234567"
     bad = line_for(make_row(outcome="diverged", outcome_step=1_234, reason="loss is not finite"))
     assert "✗" in bad
     assert "diverged at step 1,234 (loss is not finite)" in bad

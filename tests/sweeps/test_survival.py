@@ -128,7 +128,7 @@ def test_every_trial_has_one_row_in_the_end_and_nothing_half_written_is_left(sto
 
 def test_ctrl_c_says_how_to_go_on_and_leaves_trials_resumable(story):
     code, _, err = story.interrupted
-    assert code == 2
+    assert code == 130
     assert err == "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
     assert story.left
     assert {row.outcome for row in story.before_last.values()} == {"ok"}

@@ -4,7 +4,8 @@ import pytest
 from engine_helpers import make_row
 
 from sweeps.canonical import canonical_json
-from sweeps.sweep import find_sweep, matching, of_row, sweeps
+from sweeps.only import matching
+from sweeps.sweep import find_sweep, of_row, sweeps
 from vera.errors import SettingError, UnknownName
 
 TRIALS = find_sweep("toy-demo").trials("smoke")
@@ -73,7 +74,8 @@ def test_a_plugin_adds_a_sweep(trouble_plugin):
 
 
 def test_only_compares_numbers_as_numbers_and_skips_trials_without_the_key():
-    from sweeps.sweep import find_sweep, matching
+    from sweeps.only import matching
+    from sweeps.sweep import find_sweep
 
     trials = find_sweep("toy-demo").trials("smoke")
     assert {trial.label for trial in matching(trials, ["method.lr=1e-3"])} == {"ML", "VERA", "PCD"}

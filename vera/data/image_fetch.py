@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vera.data import celeba, cifar, svhn
-from vera.data.files import DataDir, data_directory, put_in_place
+from vera.data.files import DataDir, check_command, data_directory, put_in_place
 from vera.data.published import PublishedFile
 from vera.data.torchvision_compat import load_torchvision
 from vera.errors import VeraError
@@ -51,7 +51,7 @@ def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> Non
             reason = " ".join(str(error).split())
             way = BY_HAND[source].format(directory)
             raise VeraError(
-                f"{source} could not be fetched ({reason}). By hand: {way}, then run `vera data check {source}`."
+                f"{source} could not be fetched ({reason}). By hand: {way}, then run `{check_command(source, data_dir)}`."
             ) from error
         for path in sorted(path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):
             folder = directory / path.parent.relative_to(work)

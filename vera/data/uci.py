@@ -15,7 +15,7 @@ from pathlib import Path
 from vera.data.archives import extract, open_content
 from vera.data.checksums import compare, record, recorded
 from vera.data.download import download
-from vera.data.files import DataDir, data_directory, fetch_command, put_in_place
+from vera.data.files import DataDir, check_command, data_directory, fetch_command, put_in_place
 from vera.errors import DataCorrupt, DataMissing, VeraError
 
 Say = Callable[[str], None]
@@ -83,7 +83,7 @@ def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Pat
         return path
     raise VeraError(
         f"{file.name} could not be fetched: {' / '.join(failures)} "
-        f"By hand: save {file.urls[0]} as {directory / file.name}, then run `vera data check {file.source}`."
+        f"By hand: save {file.urls[0]} as {directory / file.name}, then run `{check_command(file.source, data_dir)}`."
     )
 
 
