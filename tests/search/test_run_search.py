@@ -148,10 +148,10 @@ def test_names_and_grids_are_part_of_what_is_asked(tmp_path):
     assert code == 0
     assert out.startswith("search-moons-vera-few · smoke profile · 8 configurations of 2 seeds, 0 of them begun already")
     assert "\nwould run up to 16 more trials of 320 training steps in all; the grid of 8 would take 320\n" in out
-    assert "\n  method.lr            0.001, 0.01\n" in out
+    assert "\n  method.lr              0.001, 0.01\n" in out
     assert "without a score" not in out
     assert vera(*common)[1].startswith("search-moons-vera-tpe · smoke profile · 40 configurations")
-    assert "\n  method.lr            1e-05 to 0.1\n" in vera(*common)[1]
+    assert "\n  method.lr              1e-05 to 0.1\n" in vera(*common)[1]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -219,7 +219,7 @@ def test_ctrl_c_saves_what_runs_though_no_checkpoint_was_due(tmp_path):
     wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
     assert not list((tmp_path / "checkpoints").glob("*.pt"))
     os.killpg(driver.pid, signal.SIGINT)
-    assert finish(driver)[0] == 2
+    assert finish(driver)[0] == 130
     assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
 
 
