@@ -7,8 +7,9 @@ import sys
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
 import pytest
-from bench_helpers import ROOT
+from bench_helpers import ROOT, row_of, stored
 
+from bench.bias import importance
 from bench.cli import main
 
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -91,12 +92,22 @@ def test_a_profile_other_than_the_default_is_in_the_files_names(rendered):
     assert r"\label{tab:table6-paper}" in (rendered[0] / "tables" / "table6-paper.tex").read_text(encoding="utf-8")
 
 
-def test_each_rendering_is_one_line_and_what_has_no_rows_is_named_once(rendered):
-    *lines, last = rendered[1].stdout.splitlines()
+def test_each_rendering_is_one_line(rendered):
+    lines = rendered[1].stdout.splitlines()
     assert "table6 · paper profile: results/published/tables/table6-paper.md, .tex, .csv" in lines
     assert len(lines) == len(set(lines))
+    assert "no trials yet" not in rendered[1].stdout, "all that can be run ships with some trials"
+
+
+def test_what_has_no_rows_is_named_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stored(tmp_path / "results" / "published", [row_of(importance("paper"), 0, 0.1, metric="signed_bias")])
+    assert main(["render", "all", "--profile", "all", "--from", "published", "--quiet"]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in lines if "paper" in line] == ["figure3", "figure5", "figure6", "table9"]
     assert last.startswith("no trials yet: ")
-    assert "table2" not in last
+    assert "table2" in last
+    assert "figure5" not in last
 
 
 def test_without_a_trial_of_any_profile_the_way_on_is_named(tmp_path, capsys, monkeypatch):
@@ -121,7 +132,9 @@ def test_a_target_that_is_none_is_answered_with_those_there_are(target, way_on):
 
 
 def test_make_lists_its_targets_in_two_columns():
-    lines = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert all(line[22] == " " != line[23] and len(line) <= 132 for line in lines)
     assert "table10" in lines[-2]
     assert lines[-1].endswith("figure1 to figure27")

@@ -83,7 +83,7 @@ def test_a_column_may_be_called_anything(file, text, value):
         ("csv:absent.csv,label=y", DataMissing, "There is no file absent.csv"),
         ("csv:absent.csv", SettingError, "'csv' needs label: csv:PATH,label=COLUMN"),
         ("csv:absent.csv,label=y,file=z", SettingError, "and then no file="),
-        ("csv:,label=y", DataMissing, "There is no file"),
+        ("csv:,label=y", SettingError, "'' is no file: name a file"),
     ],
 )
 def test_mistakes(text, error, message):

@@ -8,7 +8,7 @@ import pytest
 
 from bench.cli import parser
 from bench.searches import TASKS, find_search
-from bench.searching import SAMPLERS, SCHEDULERS, asked
+from bench.searching import SAMPLERS, SCHEDULERS, asked_search
 
 PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text()
 COMMANDS = [line.split("  ")[0] for line in re.findall(r"^(vera .*)$", PAGE, re.MULTILINE)]
@@ -23,7 +23,7 @@ def test_the_commands_of_the_page_are_taken(command):
 @pytest.mark.parametrize("command", dict.fromkeys(SEARCHES))
 def test_what_they_search_is_declared(command):
     arguments = parser().parse_args(shlex.split(command)[1:])
-    assert asked(arguments).sweep == f"search-{find_search(arguments.task, arguments.method).name}-{arguments.sampler}"
+    assert asked_search(arguments).sweep == f"search-{find_search(arguments.task, arguments.method).name}-{arguments.sampler}"
 
 
 def test_every_task_sampler_and_scheduler_is_named():

@@ -9,9 +9,10 @@ from engine_helpers import ROOT, vera
 
 from bench.cli import main, parser
 from sweeps.attempt import run_trial
+from sweeps.only import matching
 from sweeps.sources import plugin_sources
 from sweeps.store import Store
-from sweeps.sweep import find_sweep, matching
+from sweeps.sweep import find_sweep
 from vera.registry import datasets, load_plugin, methods
 
 EXAMPLES = ROOT / "docs" / "examples"
