@@ -80,8 +80,10 @@ class Block:
         likelihood, best_of_ten = ({t.label: results.cell(t, metric) for t in trials} for metric in (LIKELIHOOD, BEST_OF_TEN))
         ceilings = [value for trial in trials for value in results.cell(trial, "ceiling").values]
         pcd = pcd_of(likelihood)
-        sigma = best(pcd)
-        lost = cell_of([(outcome, None) for cell in pcd.values() for outcome in cell.outcomes])
+        begun = any(cell.total for cell in pcd.values()) and not_run(pcd) is not None
+        sigma = None if begun else best(pcd)
+        none = cell_of([(outcome, None) for cell in pcd.values() for outcome in cell.outcomes])
+        lost = Cell(reason="not every σ was run") if begun else none
         return cls(
             dataset,
             likelihood | {BEST_PCD: likelihood[sigma] if sigma else lost},
