@@ -81,7 +81,7 @@ def story(tmp_path_factory, trouble_plugin):
     after_kill = stored(folder)
 
     driver = start(*command, TROUBLE_LOG=log)
-    wait_for(lambda: {pid for pid, *_ in read_log(log)} - workers, driver)
+    wait_for(lambda: {pid for pid, *_ in read_log(log)} - workers and saved(), driver)
     os.killpg(driver.pid, signal.SIGINT)
     interrupted = finish(driver)
     left, before_last = saved(), stored(folder)
