@@ -6,7 +6,6 @@
 A line for each run: a sweep, a profile. Minutes are of training and measuring, added up over trials. Loads neither torch nor ray.
 """
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -16,6 +15,7 @@ from bench.flags import PUBLISHED
 from bench.written import written_block
 from sweeps.row import Row
 from sweeps.store import Store
+from vera.settings import by_number
 
 PAGE = Path("results/README.md")
 PHOTOGRAPHS = ("cifar10", "cifar100", "svhn")
@@ -29,7 +29,7 @@ HEAD = (
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """The lines of the ledger, its head first."""
     yield from HEAD
-    by_sweep = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, _natural(run_of(row))))
+    by_sweep = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, by_number(run_of(row))))
     for (profile, sweep), found in groupby(by_sweep, key=lambda row: (row.profile, run_of(row))):
         yield _line(profile, sweep, list(found))
 
@@ -50,11 +50,6 @@ def _line(profile: str, sweep: str, rows: Sequence[Row]) -> str:
 
 def _minute(time: str) -> str:
     return time[:16].replace("T", " ")
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Figure 3 before Figure 10."""
-    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

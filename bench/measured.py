@@ -46,6 +46,13 @@ class Number:
     git_dirty: bool = False
 
 
+def numbers_of(benchmark: str, subject: str, method: str, quantities: Mapping[str, float | None]) -> Iterator[Number]:
+    """Of one subject all that was measured; a quantity that is None was not."""
+    for name, value in quantities.items():
+        if value is not None:
+            yield Number(benchmark, subject, method, name, float(value))
+
+
 def keep(place: str | Path, numbers: Iterable[Number], threads: int = 1) -> None:
     """Into PLACE/benchmarks, one file for each benchmark, with provenance."""
     own = {name: value for name, value in provenance("cpu").items() if name in {f.name for f in fields(Number)}}

@@ -13,12 +13,12 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.measured import Number, keep
+from bench.measured import Number, keep, numbers_of
 from sweeps.attempt import Conditions, run_trial
 from sweeps.cluster import connected
 from sweeps.execute import Engine, execute
@@ -60,7 +60,8 @@ class Overhead:
 
     def numbers(self) -> list[Number]:
         found = {"seconds": self.engine, "tasks": self.tasks, "overhead": self.milliseconds}
-        return _numbers("engine", self.trials, found | {"megabytes": self.driver_megabytes, "read": self.read})
+        found |= {"megabytes": self.driver_megabytes, "read": self.read}
+        return list(numbers_of("engine", f"{self.trials:,}", "", found))
 
     def lines(self) -> list[str]:
         return [
@@ -79,8 +80,11 @@ class SearchOverhead:
     trials: int
     search: float
     tasks: float
-    met: bool = True
-    """There is no bar."""
+
+    @property
+    def met(self) -> bool:
+        """There is no bar."""
+        return True
 
     @property
     def milliseconds(self) -> float:
@@ -89,17 +93,13 @@ class SearchOverhead:
 
     def numbers(self) -> list[Number]:
         found = {"seconds": self.search, "tasks": self.tasks, "overhead": self.milliseconds}
-        return _numbers("search-engine", self.trials, found)
+        return list(numbers_of("search-engine", f"{self.trials:,}", "", found))
 
     def lines(self) -> list[str]:
         return [
             f"{self.trials} trivial trials of a search   engine {self.search:.1f} s   plain Ray tasks {self.tasks:.1f} s",
             f"overhead            {self.milliseconds:.1f} ms a trial",
         ]
-
-
-def _numbers(benchmark: str, trials: int, found: Mapping[str, float]) -> list[Number]:
-    return [Number(benchmark, f"{trials:,}", "", name, value) for name, value in found.items()]
 
 
 def trivial_trials(count: int, first_seed: int = 0) -> list[Trial]:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bench.paper  # noqa: F401 (every artifact is registered)
+from bench import figure3, figure6
 from bench.artifact import Artifact, artifacts
 from bench.cell import cell_of
 from bench.costs import gpu_time
 from bench.flags import PUBLISHED
 from bench.ledger import run_of
+from bench.reference import paper_value
 from bench.results import Results, metrics_of
 from bench.written import written_block
 from sweeps.row import Row
@@ -68,7 +70,7 @@ class Measured(NamedTuple):
     label: str
     metric: str
     digits: int
-    paper: str = ""
+    paper: float | None = None
 
 
 ENTRIES = (
@@ -112,8 +114,20 @@ PAPER_QUOTES: Mapping[str, Quote | Measured | None] = {
     "table8": None,
     "table10": Quote("VERA λ = 1 on moons, best of ten", {"method": "VERA λ=1", "dataset": "moons"}, "best_of_ten_batches", 2),
     "figure1": Measured("VERA λ = 1, nats", "VERA λ=1", "grid_log_likelihood", 2),
-    "figure3": Measured("signed bias of importance sampling", "IS, k = 20", "signed_bias", 4, "0.12"),
-    "figure6": Measured("effective sample size of 20 draws", "IS, k = 20", "posterior_ess", 2, "1.29"),
+    "figure3": Measured(
+        "signed bias of importance sampling",
+        "IS, k = 20",
+        "signed_bias",
+        4,
+        paper_value(figure3.SOURCE, method="VERA (importance sampling)"),
+    ),
+    "figure6": Measured(
+        "effective sample size of 20 draws",
+        "IS, k = 20",
+        "posterior_ess",
+        2,
+        paper_value(figure6.TEXT, dataset=figure6.MODELS[0], method=figure6.OWN),
+    ),
 }
 """What is run at `paper` on CPUs, and a number of it."""
 
@@ -166,19 +180,23 @@ def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
         found = [line for line in csv.DictReader(table) if all(line[name] == value for name, value in quote.line.items())]
     (line,) = found
     own, half_width, paper = (line[f"{quote.metric}{suffix}"] for suffix in ("", "_half_width", "_paper"))
-    return _own(quote, own, half_width), f"{float(paper):g}".replace("-", "−") if paper else ""
+    return _own(quote, own, half_width), _papers(float(paper) if paper else None)
 
 
 def measured(rows: Iterable[Row], quote: Measured) -> tuple[str, str]:
     """The mean of our values and the paper's."""
     cell = cell_of([(row.outcome, metrics_of(row).get(quote.metric)) for row in rows if row.label == quote.label])
-    return _own(quote, cell.mean, cell.half_width), quote.paper
+    return _own(quote, cell.mean, cell.half_width), _papers(quote.paper)
 
 
 def _own(quote: Quote | Measured, mean: str | float | None, half_width: str | float | None) -> str:
     """Mean and interval as far as there are such."""
     numbers = [f"{float(number):.{quote.digits}f}".replace("-", "−") for number in (mean, half_width) if number not in (None, "")]
     return f"{quote.about}: {' ± '.join(numbers)}" if numbers else ""
+
+
+def _papers(value: float | None) -> str:
+    return "" if value is None else f"{value:g}".replace("-", "−")
 
 
 def _line(cells: Iterable[str]) -> str:

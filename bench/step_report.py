@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.measured import Number
+from bench.measured import Number, numbers_of
 from bench.timing import Comparison
 
 BLANK = "—"
@@ -101,12 +101,12 @@ class Found:
     def numbers(self) -> Iterator[Number]:
         """All of it as numbers to be kept."""
         for step in self.steps:
-            yield from _numbers("step", step.shape, step.method, step.quantities())
+            yield from numbers_of("step", step.shape, step.method, step.quantities())
         for rival in self.rivals:
-            yield from _numbers("rivals", rival.shape, "", rival.quantities())
+            yield from numbers_of("rivals", rival.shape, "", rival.quantities())
         for row in self.memory:
             quantities = {"bytes": row.bytes, "bytes_with_graph": row.bytes_with_graph, "ratio": row.ratio}
-            yield from _numbers("memory", row.shape, row.what, quantities)
+            yield from numbers_of("memory", row.shape, row.what, quantities)
 
     def shapes(self) -> list[str]:
         return [*(row.shape for row in self.steps), *(row.shape for row in self.rivals), *(row.shape for row in self.memory)]
@@ -170,12 +170,6 @@ def document(found: Found, judged: Sequence[Bar], titles: Mapping[str, str]) -> 
 def _ratio(timing: Comparison) -> dict[str, float]:
     low, high = timing.spread
     return {"ratio": timing.ratio, "low": low, "high": high, "rounds": timing.rounds}
-
-
-def _numbers(benchmark: str, subject: str, method: str, quantities: Mapping[str, float | None]) -> Iterator[Number]:
-    for name, value in quantities.items():
-        if value is not None:
-            yield Number(benchmark, subject, method, name, float(value))
 
 
 def _number(value: float | None, form: str) -> str:

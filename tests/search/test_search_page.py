@@ -17,7 +17,8 @@ SEARCHES = [command for command in COMMANDS if command.startswith("vera search")
 
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
 def test_the_commands_of_the_page_are_taken(command):
-    parser().parse_args(shlex.split(command)[1:])
+    words = shlex.split(command)[1:]
+    assert parser().parse_args(words).run.__name__ in {"run_sweep" if words[0] == "retry" else words[0], f"{words[0]}_sweep"}
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(SEARCHES))

@@ -20,7 +20,7 @@ from sweeps import cluster, preflight
 from sweeps.cluster import check_reachable, connected, joined_address
 from sweeps.errors import EngineError, StoreError
 from sweeps.execute import Engine, Listener, close, job_for
-from sweeps.preflight import Answer, Question, answer, refuse
+from sweeps.preflight import Answer, Question, answer, complaints, refuse
 from sweeps.remote_folder import RemoteFolder
 from sweeps.store import Store
 from sweeps.sweep import find_sweep
@@ -38,6 +38,7 @@ def refusal(**nodes):
 
 def test_nodes_that_are_as_this_one_are_not_refused():
     refuse({"a": GOOD, "b": GOOD}, QUESTION, GOOD)
+    assert list(complaints(GOOD, QUESTION, GOOD)) == []
 
 
 @pytest.mark.parametrize("name", ["python", "ray", "torch", "vera"])
@@ -53,7 +54,9 @@ def test_what_is_not_installed_is_refused():
 
 
 def test_a_build_for_a_gpu_or_a_patch_of_python_is_the_same_release():
-    refuse({"a": replace(GOOD, versions={**GOOD.versions, "torch": "2.13.0+cu130", "python": "3.11.9"})}, QUESTION, GOOD)
+    other = replace(GOOD, versions={**GOOD.versions, "torch": "2.13.0+cu130", "python": "3.11.9"})
+    assert other != GOOD
+    assert list(complaints(other, QUESTION, GOOD)) == []
 
 
 def test_other_code_is_refused_where_both_commits_are_known():
