@@ -10,6 +10,8 @@ INSTALL := $(BIN)/python $(PIP) --editable
 RENDERERS := numpy pyarrow matplotlib rich
 RENDER := $(if $(wildcard $(BIN)/vera),.venv,.venv-render)
 RENDER_STAMP := $(if $(wildcard $(BIN)/vera),,.venv-render/.installed-$(notdir $(PYTHON)))
+# Three on two cores: half of its time a test of the engine waits for Ray.
+TESTS_AT_ONCE ?= 3
 # Budgets: smoke (seconds), laptop (minutes on two cores), paper (the paper's own; for a GPU cluster).
 PROFILE ?= laptop
 # More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
@@ -48,7 +50,7 @@ $(DEV): $(STAMP)
 setup: $(DEV)  ## create .venv and install the project with its development tools
 
 test: $(DEV)  ## run the test suite
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE)
 
 lint: $(DEV)  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceba
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,8 +29,8 @@ EXAMPLES = """examples:
 
 `vera VERB --help` says more; docs/README.md leads on."""
 
-INTERRUPTED = 130
-"""The exit code of what Ctrl-C ended, as shells have it."""
+BY_SIGNAL = 128
+"""The exit code of what a signal ended is this and its number, as shells have it: 130 after Ctrl-C."""
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -44,13 +45,13 @@ def main(argv: list[str] | None = None) -> int:
         return run(arguments)
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
-        return INTERRUPTED if isinstance(error, Interrupted) else 2
+        return BY_SIGNAL + error.signal if isinstance(error, Interrupted) else 2
     except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return BY_SIGNAL + signal.SIGINT
 
 
 def help_asked(words: list[str]) -> list[str]:

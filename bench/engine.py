@@ -149,9 +149,9 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     progress = Progress(len(plan.missing), steps, widths=widths_of(plan.missing))
     try:
         execute(plan.missing, engine_of(arguments), progress, plan.attempts)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as asked:
         raise Interrupted(
-            "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest."
+            "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.", asked
         ) from None
     finally:
         progress.close()

@@ -159,8 +159,8 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
     progress = Progress(budget.configurations * len(declared.seeds), {})
     try:
         run_search(declared, arguments.profile, budget, engine_of(arguments), progress)
-    except KeyboardInterrupt:
-        raise Interrupted("Interrupted. What is finished is stored; the same command goes on from there.") from None
+    except KeyboardInterrupt as asked:
+        raise Interrupted("Interrupted. What is finished is stored; the same command goes on from there.", asked) from None
     finally:
         progress.close()
 

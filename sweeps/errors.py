@@ -1,5 +1,7 @@
 """What can go wrong between a user and the engine; each message names the thing, the reason and the way on."""
 
+import signal
+
 from vera.errors import VeraError
 
 
@@ -20,4 +22,8 @@ class EngineError(VeraError):
 
 
 class Interrupted(EngineError):
-    """The user stopped it; what to do to go on."""
+    """The user stopped it, or a batch system did; what to do to go on, and the signal that it came by."""
+
+    def __init__(self, text: str, interrupt: KeyboardInterrupt) -> None:
+        super().__init__(text)
+        self.signal = int(next(iter(interrupt.args), signal.SIGINT))

@@ -5,6 +5,7 @@ on gets its row here, so that every trial ends as one.
 """
 
 import re
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -172,7 +173,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
 
     callback = ListenerCallback(listener, store)
-    with deferred_interrupt() as interrupt:
+    with deferred_interrupt(signal.SIGTERM) as interrupt:  # which a batch system sends before it kills
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),

@@ -9,36 +9,42 @@ from typing import Any
 
 
 class Interrupt:
-    """Whether someone asked to stop. `check` raises KeyboardInterrupt then."""
+    """Whether someone asked to stop. `check` raises KeyboardInterrupt then, with the signal that asked."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.signal: int | None = None
+
+    @property
+    def asked(self) -> bool:
+        return self.signal is not None
 
     def check(self) -> None:
-        if self.asked:
-            self.asked = False
-            raise KeyboardInterrupt
+        if self.signal is not None:
+            by, self.signal = self.signal, None
+            raise KeyboardInterrupt(by)
 
 
 @contextmanager
-def deferred_interrupt() -> Iterator[Interrupt]:
-    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
+def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
+    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once. Signals named here count as one.
 
     Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of their own.
     """
     interrupt = Interrupt()
-    theirs = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    if theirs or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
 
     def note(number: int, frame: FrameType | None) -> None:
         if interrupt.asked:
-            raise KeyboardInterrupt
-        interrupt.asked = True
+            raise KeyboardInterrupt(number)
+        interrupt.signal = number
 
-    previous: Any = signal.signal(signal.SIGINT, note)
+    theirs = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    held = [*([] if theirs else [signal.SIGINT]), *likewise]
+    previous: dict[signal.Signals, Any] = {each: signal.signal(each, note) for each in held}
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for each, handler in previous.items():
+            signal.signal(each, handler or signal.SIG_DFL)  # none: one that is not Python's, and cannot be put back

@@ -15,7 +15,7 @@ from ray.scripts.symmetric_run import curate_and_validate_ray_start_args, symmet
 from sweeps.launch.slurm import ports
 
 RECORD = r"""#!/bin/bash
-{ printf '%s' "$(basename "$0")"; printf '\t%s' "$@"; printf '\n'; } >> "$CALLS"
+printf '%s\n' "$(printf '%s' "$(basename "$0")"; printf '\t%s' "$@")" >> "$CALLS"  # at once: two nodes write there
 """
 FAKES = {
     "srun": RECORD + 'while [[ "$1" == --* ]]; do shift; done; exec "$@"\n',

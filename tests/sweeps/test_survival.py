@@ -23,7 +23,10 @@ from sweeps.row import Record
 from sweeps.store import Store
 from sweeps.sweep import find_sweep
 
+STOPPED = "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
 STEPS = 250
+EARLY = 100
+"""A trial that is no further cannot end within a slice."""
 
 
 def read_log(path):
@@ -41,10 +44,25 @@ def processes_of(log, seed):
     return lives
 
 
+def last_steps(log):
+    """How far each process has come with what it runs."""
+    return {pid: step for pid, step, *_ in read_log(log)}
+
+
 def alive(pid):
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def ctrl_c(driver):
+    """As a terminal sends it: to the driver and to all that it started."""
+    os.killpg(driver.pid, signal.SIGINT)
+
+
+def terminate(driver):
+    """As `kill` and batch systems send it."""
+    driver.terminate()
 
 
 def stored(folder):
@@ -81,8 +99,8 @@ def story(tmp_path_factory, trouble_plugin):
     after_kill = stored(folder)
 
     driver = start(*command, TROUBLE_LOG=log)
-    wait_for(lambda: {pid for pid, *_ in read_log(log)} - workers and saved(), driver)
-    os.killpg(driver.pid, signal.SIGINT)
+    wait_for(lambda: any(step <= EARLY for pid, step in last_steps(log).items() if pid not in workers), driver)
+    ctrl_c(driver)
     interrupted = finish(driver)
     left, before_last = saved(), stored(folder)
 
@@ -129,7 +147,7 @@ def test_every_trial_has_one_row_in_the_end_and_nothing_half_written_is_left(sto
 def test_ctrl_c_says_how_to_go_on_and_leaves_trials_resumable(story):
     code, _, err = story.interrupted
     assert code == 130
-    assert err == "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
+    assert err == STOPPED
     assert story.left
     assert {row.outcome for row in story.before_last.values()} == {"ok"}
     assert len(story.before_last) < len(story.trials)
@@ -212,14 +230,15 @@ def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
     assert moved[1][0] > 1
 
 
-def test_ctrl_c_saves_what_runs_though_no_checkpoint_was_due(tmp_path):
+@pytest.mark.parametrize(("send", "code"), [(ctrl_c, 130), (terminate, 143)])
+def test_who_stops_a_run_finds_what_ran_saved_though_no_checkpoint_was_due(tmp_path, send, code):
     log = tmp_path / "log"
     command = ("run", "patience", "--seeds", 2, "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 2)
     driver = start(*command, "--checkpoint-every", 10_000, TROUBLE_LOG=log)
     wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
     assert not list((tmp_path / "checkpoints").glob("*.pt"))
-    os.killpg(driver.pid, signal.SIGINT)
-    assert finish(driver)[0] == 130
+    send(driver)
+    assert finish(driver)[::2] == (code, STOPPED)
     assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
 
 
