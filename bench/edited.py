@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from sweeps.row import Row
     from sweeps.trial import Trial
 
-FACETS = ("method", "dataset", "energy")
-"""Roles of a part by which --only can choose trials."""
-
 
 def name_edits(cached: "Sequence[Trial]", rows: "Iterable[Row]", command: Sequence[str]) -> None:
     """On stderr; `command` is the one that was typed, to which it adds what it needs."""
@@ -32,5 +29,5 @@ def _told(role: str, name: str, found: "Sequence[Row]") -> str:
 def _anew(role: str, name: str, found: "Sequence[Row]", command: Sequence[str]) -> list[str]:
     """Of the sweep's trials those alone: others that ended in the same way need not be trained again."""
     only = f"{role}={name}"
-    chosen = ["--only", only] if role in FACETS and only not in command else []
+    chosen = ["--only", only] if only not in command else []
     return [*command, *chosen, "--retry", ",".join(sorted({row.outcome for row in found}))]

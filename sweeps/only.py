@@ -69,7 +69,9 @@ def _facets(trial: Trial) -> dict[str, Any]:
         "label": trial.name,
         "dataset": spec.dataset["name"],
         "method": spec.method["name"],
-        "energy": spec.networks.get("energy", {}).get("name", ""),
+        "energy": "",
         "task": spec.task_part["name"],
         "seed": spec.seed,
-    } | {f"method.{name}": value for name, value in trial.facts["method"].items()}
+        **{role: part["name"] for role, part in spec.networks.items()},
+        **{f"method.{name}": value for name, value in trial.facts["method"].items()},
+    }

@@ -27,6 +27,7 @@ from vera.interrupts import deferred_interrupt
 from vera.journal import Diverged, Journal
 from vera.methods.contract import Batch, Method
 from vera.randomness import random_state, seed_for, seeded, set_random_state
+from vera.registry import source_of
 from vera.settings import Count, NonNegativeCount, Positive, validated
 
 Evaluation = Callable[[Method], Mapping[str, float]]
@@ -171,7 +172,13 @@ class Trainer:
             "data": {"name": self.data.name, "fingerprint": self.data.fingerprint},
             "batch_size": self.batch_size,
             "seed": self.seed,
-        }
+        } | self._sources()
+
+    def _sources(self) -> dict[str, Any]:
+        """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be neither."""
+        parts = {"method": self.method, "data": self.data, **self.method.networks()}
+        found = {role: source_of(type(part)) for role, part in parts.items()}
+        return {"sources": sources} if (sources := {role: source for role, source in found.items() if source}) else {}
 
     def state_dict(self) -> dict[str, Any]:
         if self._state == "running":

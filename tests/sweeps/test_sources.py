@@ -8,7 +8,7 @@ import pytest
 from engine_helpers import ROOT, vera
 
 from bench.cli import main, parser
-from sweeps.attempt import run_trial
+from sweeps.attempt import Attempt, Conditions, run_trial
 from sweeps.only import matching
 from sweeps.sources import plugin_sources
 from sweeps.store import Store
@@ -113,3 +113,22 @@ def test_the_command_that_is_offered_trains_the_edited_method_and_nothing_else(t
     assert after["noise-contrast"].metrics != before["noise-contrast"].metrics
     assert main(["plan", *trained]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_checkpoint_of_the_unedited_file_is_dropped(plugin, tmp_path):
+    """Else a row would name the one source for what both have trained."""
+    (trial,) = trials()
+    conditions = Conditions(checkpoint_dir=str(tmp_path / "checkpoints"))
+    attempt = Attempt(trial, conditions)
+    attempt.advance(60, until=1)
+    attempt.save()
+    assert Attempt(trial, conditions).step == 1
+    edit(plugin)
+    load_plugin(plugin)
+    assert Attempt(*trials(), conditions).step == 0
+
+
+def test_trials_are_chosen_by_any_of_their_networks(plugin):
+    names = {trial.spec.method["name"] for trial in trials("generator=nice-generator")}
+    assert names >= {"vera", "meg"}
+    assert not names & {"ml", "pcd"}
