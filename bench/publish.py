@@ -9,8 +9,9 @@ history of versions grows by the new trials alone. Loads neither torch nor ray.
 """
 
 import json
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from sweeps.canonical import canonical_json
 from sweeps.errors import StoreError
 from sweeps.row import FAILURES, CurvePoint, Record, Row
 from sweeps.store import Store
+from vera.settings import nearest
 
 POINTS = 100
 """Of a training curve, at the most."""
@@ -44,22 +46,30 @@ def _place(point: CurvePoint) -> tuple[str, str, int]:
     return point.kind, point.metric, point.step
 
 
-def records(store: Store, rows: Iterable[Row], arrays: Arrays) -> Iterator[Record]:
-    """What is kept of these rows' trials. The first of trials that differ by their seed alone is the lowest seed with arrays."""
-    seen: set[str] = set()
+def records(store: Store, rows: Iterable[Row], arrays: Arrays, shown: Iterable[str] = ()) -> Iterator[Record]:
+    """What is kept of these rows' trials. The first of trials that differ by their seed alone is the lowest seed with arrays, if
+    none of them is `shown` already."""
+    seen = set(shown)
     for row in sorted(rows, key=lambda row: row.seed):
-        alike = canonical_json(json.loads(row.spec) | {"seed": 0})
-        wanted = arrays == "all" or (arrays == "first" and alike not in seen)
+        wanted = arrays == "all" or (arrays == "first" and _but_for_its_seed(row) not in seen)
         kept = store.arrays(row.trial_id) if wanted else {}
-        seen.update([alike] if kept else [])
+        seen.update([_but_for_its_seed(row)] if kept else [])
         yield Record(row, list(slim_curves(store.curves(row.trial_id))), kept)
 
 
-def chosen(store: Store, held: Iterable[str], wanted: Wanted) -> tuple[list[Row], list[Row]]:
+def _but_for_its_seed(row: Row) -> str:
+    return canonical_json(json.loads(row.spec) | {"seed": 0})
+
+
+def chosen(store: Store, held: Container[str], wanted: Wanted) -> tuple[list[Row], list[Row]]:
     """(rows to publish, rows that failed) of those wanted that do not ship already."""
-    new = [row for row in store.rows() if wanted(row) and row.trial_id not in set(held)]
-    if changed := [row.trial_id[:8] for row in new if row.git_dirty or not row.git_commit]:
-        raise StoreError(f"Trained by code that differed from its commit, or from none: {', '.join(changed)}. Run them again.")
+    new = [row for row in store.rows() if wanted(row) and row.trial_id not in held]
+    if changed := [row for row in new if row.git_dirty or not row.git_commit]:
+        names, first = ", ".join(row.trial_id[:8] for row in changed), changed[0]
+        again = shlex.join(["vera", "run", first.sweep, "--profile", first.profile, "--retry", first.outcome])
+        raise StoreError(
+            f"Trained by code that differed from its commit, or from none: {names}. To run them again, from a clean commit: {again}"
+        )
     return [row for row in new if row.outcome not in FAILURES], [row for row in new if row.outcome in FAILURES]
 
 
@@ -67,12 +77,21 @@ def publish(place: str, wanted: Wanted, to: Path, arrays: Arrays = "first") -> t
     """Copy what is wanted and new into the store at `to`; how many that were, and what was left out because it failed."""
     source, target = open_store(place), Store(to)
     rows, failed = chosen(source, target.outcomes(), wanted)
+    shown = {_but_for_its_seed(row) for row in target.rows() if wanted(row) and target.arrays(row.trial_id)}
     with TemporaryDirectory() as folder:
         slim = Store(folder)
-        for record in records(source, rows, arrays):
+        for record in records(source, rows, arrays, shown):
             slim.write(record)
         target.merge(folder)
     return len(rows), failed
+
+
+def check_asked(place: str, sweeps: Iterable[str], profile: str) -> None:
+    """StoreError for a sweep of which the place has no trial."""
+    held = {row.sweep for row in open_store(place).rows() if row.profile == profile}
+    for name in sweeps:
+        if name not in held:
+            raise StoreError(f"{place} has no trial of {name} at {profile}.{nearest(name, sorted(held))}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,6 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     given = parser.parse_args(argv)
     try:
+        check_asked(given.place, given.sweeps, given.profile)
         count, failed = publish(
             given.place,
             lambda row: row.sweep in given.sweeps and row.profile == given.profile,
@@ -96,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except StoreError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
-        return 1
+        return 2
     for row in failed:
         print(f"left out: {row.trial_id[:8]} {row.label} {row.dataset} seed {row.seed}, {row.outcome}")
     print(f"{count} trials of {', '.join(given.sweeps)} at {given.profile} are new in {PUBLISHED}; to see them: make figures")

@@ -84,9 +84,9 @@ def test_what_failed_is_named_and_left_out(publish, capsys):
 @pytest.mark.parametrize("changes", [{"git_dirty": True}, {"git_commit": ""}])
 def test_what_changed_code_trained_is_refused_with_all_else(publish, capsys, changes):
     code, shipped = publish(trial("a0"), trial("b0", **changes))
-    assert code == 1
+    assert code == 2
     assert shipped.rows() == []
-    assert "b0. Run them again." in capsys.readouterr().err
+    assert "b0. To run them again, from a clean commit: vera run table10 --profile paper --retry ok\n" in capsys.readouterr().err
 
 
 def test_a_second_call_adds_files_and_changes_none(publish, tmp_path):
@@ -101,5 +101,17 @@ def test_a_second_call_adds_files_and_changes_none(publish, tmp_path):
 
 def test_a_place_without_trials_is_said_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["nowhere", "table10"]) == 1
+    assert main(["nowhere", "table10"]) == 2
     assert "nowhere" in capsys.readouterr().err
+
+
+def test_a_sweep_without_trials_is_said_so(publish, capsys):
+    publish(trial("a0"))
+    assert main(["mine", "tabel10"]) == 2
+    assert "mine has no trial of tabel10 at paper. Did you mean table10?" in capsys.readouterr().err
+
+
+def test_arrays_of_the_first_seed_are_enough_in_a_later_call_too(publish):
+    publish(trial("a0"), trial("b0", rate=2))
+    _, shipped = publish(trial("a1", 1), trial("c1", 1, rate=3))
+    assert {name for name in ("a0", "b0", "a1", "c1") if shipped.arrays(name)} == {"a0", "b0", "c1"}
