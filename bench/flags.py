@@ -107,7 +107,7 @@ def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
 
 def shown_place(arguments: argparse.Namespace) -> str:
     """The flag that a command offered to the user must repeat."""
-    return "" if arguments.results_dir == LOCAL else f" {shlex.join(['--results-dir', str(arguments.results_dir)])}"
+    return "".join(f" {shlex.quote(word)}" for word in kept(arguments, RESULTS_DIR))
 
 
 def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
@@ -115,8 +115,8 @@ def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
     words = []
     for flag in flags:
         value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
-        own = flag == PROFILE and ":" in arguments.sweep  # a single trial brings its profile along
-        own |= flag == DATA_DIR and ":" in (arguments.dataset or "")  # and a file its directory
+        own = flag == PROFILE and ":" in getattr(arguments, "sweep", "")  # a single trial brings its profile along
+        own |= flag == DATA_DIR and ":" in (getattr(arguments, "dataset", None) or "")  # and a file its directory
         if value not in (None, USUAL.get(flag)) and not own:
             words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
     return words

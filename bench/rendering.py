@@ -16,15 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.flags import (
+    DATASET,
     DEFAULT_PROFILE,
-    LOCAL,
+    PLUGIN,
     PROFILE_HELP,
     PROFILES,
     PUBLISHED,
+    RESULTS_DIR,
     Verbs,
     asked_sources,
     check_ships,
     dataset,
+    kept,
     ours_instead,
     output_folder,
     results_dir,
@@ -238,13 +241,8 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     profile = DEFAULT_PROFILE if arguments.profile == EVERY else arguments.profile
     if artifact.listed and next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
-    asked = {
-        "--profile": (profile, DEFAULT_PROFILE), "--dataset": (arguments.dataset, None),
-        "--results-dir": (arguments.results_dir, LOCAL),
-    }  # fmt: skip
-    options = [text for flag, (value, usual) in asked.items() if value != usual for text in (flag, value)]
-    plugins = [text for file in arguments.plugin for text in ("--plugin", file)]
-    command = shlex.join([*artifact.command.split(), *options, *plugins])
+    options = [*(["--profile", profile] if profile != DEFAULT_PROFILE else []), *kept(arguments, DATASET, RESULTS_DIR, PLUGIN)]
+    command = shlex.join([*artifact.command.split(), *options])
     where = f"{_which(arguments)} in {_places(arguments)}"
     return f"{artifact.name} has no trial of {where}. To make them: {command}{ours_instead(arguments)}"
 

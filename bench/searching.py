@@ -13,7 +13,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.flags import DEFAULT_PROFILE, LOCAL, PROFILE_HELP, PROFILES, Verbs, count, execution, output_folder, verb, whole
+from bench.flags import (
+    DATA_DIR,
+    DEFAULT_PROFILE,
+    PLUGIN,
+    PROFILE,
+    PROFILE_HELP,
+    PROFILES,
+    RESULTS_DIR,
+    Verbs,
+    count,
+    execution,
+    kept,
+    output_folder,
+    verb,
+    whole,
+)
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
@@ -77,7 +92,7 @@ def search(arguments: argparse.Namespace) -> int:
     proposer = proposer_for(declared, arguments.profile, budget, store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
     if arguments.dry_run:
-        print("\n".join(to_come(declared, arguments.profile, budget, len(proposer.begun))))
+        print("\n".join(to_come(declared, arguments.profile, budget, proposer.at_most())))
     else:
         carry_out(arguments, declared, budget)
     found = declared.found(store.rows(), arguments.profile)
@@ -139,9 +154,8 @@ def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int
     )
 
 
-def to_come(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> list[str]:
+def to_come(declared: "Search", profile: "Profile", budget: "Budget", trials: int) -> list[str]:
     """What would be run: how much of it, and where it is looked."""
-    trials = max(0, budget.configurations - begun) * len(declared.seeds)
     steps = trials * declared.base(profile).spec.steps
     head = f"would run up to {trials:,} more trials of {steps:,} training steps in all{grid_cost(declared, profile)}"
     width = max(len(axis.name) for axis in declared.space.axes)
@@ -212,27 +226,17 @@ def grid_cost(declared: "Search", profile: "Profile") -> str:
 
 
 def render_command(arguments: argparse.Namespace) -> str:
-    profile = ["--profile", arguments.profile] if arguments.profile != DEFAULT_PROFILE else []
-    return shlex.join(["vera", "render", "searches", *profile, *same_place(arguments), *plugins(arguments)])
+    return shlex.join(["vera", "render", "searches", *kept(arguments, PROFILE, RESULTS_DIR, PLUGIN)])
 
 
 def show_command(row: "Row", arguments: argparse.Namespace) -> str:
-    return shlex.join(["vera", "show", row.trial_id[:8], *same_place(arguments)])
+    return shlex.join(["vera", "show", row.trial_id[:8], *kept(arguments, RESULTS_DIR)])
 
 
 def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
     """Write its specification where it can be run from; the command that does, with the data and plug-ins of the search."""
-    data = ["--data-dir", arguments.data_dir] if arguments.data_dir else []
-    rest = [*same_place(arguments), *data, *plugins(arguments)]
+    rest = kept(arguments, RESULTS_DIR, DATA_DIR, PLUGIN)
     return shlex.join(["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *rest])
-
-
-def plugins(arguments: argparse.Namespace) -> list[str]:
-    return [text for file in arguments.plugin for text in ("--plugin", file)]
-
-
-def same_place(arguments: argparse.Namespace) -> list[str]:
-    return ["--results-dir", arguments.results_dir] if arguments.results_dir != LOCAL else []
 
 
 def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> "Path":

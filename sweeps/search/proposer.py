@@ -12,7 +12,7 @@ places, and hardly any would be left with all of them. Only where the first seed
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sweeps.row import FAILURES, CurvePoint, Row
 from sweeps.search.declaration import Configuration, Search
@@ -117,16 +117,27 @@ class Proposer:
             self._queue(entry)
         return True
 
+    def at_most(self) -> int:
+        """How many trials are still to be run, if none is stopped early."""
+        rest = sum(len(_missing(entry)) for entry in self._unfinished())
+        return rest + max(0, self.configurations - len(self.begun)) * len(self.search.seeds)
+
+    def _unfinished(self) -> Iterator[Configuration]:
+        return (entry for entry in self.known.values() if entry.key in self.begun and not entry.over)
+
     def _resume(self) -> None:
         """Configurations that an earlier run had begun come first."""
-        for entry in self.known.values():
-            if entry.key in self.begun and not entry.over:
-                self._queue(entry)
+        for entry in self._unfinished():
+            self._queue(entry)
 
     def _queue(self, entry: Configuration) -> None:
         """Its missing trials; under a rule the first seed alone, as long as that is missing."""
-        missing = [trial for trial in entry.trials if trial.spec.seed not in entry.rows]
+        missing = _missing(entry)
         alone = bool(self.rule.milestones) and self.search.seeds[0] not in entry.rows
         for trial in missing[:1] if alone else missing:
             self.owners[trial.id] = entry
             self.waiting.append(trial)
+
+
+def _missing(entry: Configuration) -> list[Trial]:
+    return [trial for trial in entry.trials if trial.spec.seed not in entry.rows]

@@ -143,7 +143,9 @@ def test_a_failed_trial_is_run_again_by_the_next_search():
         trial = first.next()
         rows.append(row_of(trial, -1.0, outcome))
         first.ended(rows[-1])
-    assert [row.trial_id for row in run(proposer(rows, configurations=1), rows)] == [rows[0].trial_id]
+    again = proposer(rows, configurations=1)
+    assert again.at_most() == 1
+    assert [row.trial_id for row in run(again, rows)] == [rows[0].trial_id]
 
 
 @pytest.mark.parametrize("sampler", ["random", "tpe"])
@@ -195,6 +197,7 @@ def test_the_rule_is_told_what_stored_trials_had_at_its_milestones():
 
 def test_under_a_rule_the_first_seed_goes_ahead_and_the_others_run_to_their_end():
     search = proposer(rule=rule_for("asha", 100, 10), configurations=2)
+    assert search.at_most() == 4
     first, second = search.next(), search.next()
     assert (first.spec.seed, second.spec.seed) == (100, 100)
     assert search.next() is None, "the others wait"
@@ -226,7 +229,8 @@ def test_a_long_search_goes_on_too(sampler):
 
 def test_a_search_under_a_rule_goes_on_with_the_seeds_that_are_missing():
     entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
-    again = proposer([row_of(entry.trials[0], -1.0)], rule=rule_for("asha", 100, 10), configurations=1)
+    again = proposer([row_of(entry.trials[0], -1.0, sweep=SEARCH.sweep)], rule=rule_for("asha", 100, 10), configurations=1)
+    assert again.at_most() == 1
     assert again.next().id == entry.trials[1].id
     assert again.next() is None
 
