@@ -60,8 +60,14 @@ def help_asked(words: list[str]) -> list[str]:
 
 
 def settle_data_dir(arguments: argparse.Namespace) -> None:
-    """From here on one directory holds all data files, for the identity of trials depends on what is in it: that of --data-dir,
-    else that of the file which --dataset names, else VERA_DATA."""
+    """From here on one directory holds all data files, for the identity of trials depends on what is in it."""
+    folder = asked_data_dir(arguments)
+    if folder is not None:
+        arguments.data_dir = os.environ["VERA_DATA"] = folder
+
+
+def asked_data_dir(arguments: argparse.Namespace) -> str | None:
+    """That of --data-dir, else that of the file which --dataset names; none: VERA_DATA's, or the default."""
     folder = getattr(arguments, "data_dir", None)
     if getattr(arguments, "dataset", None):
         from bench.datasets import dataset_part
@@ -70,8 +76,7 @@ def settle_data_dir(arguments: argparse.Namespace) -> None:
         if own is not None and folder is not None and os.path.abspath(own) != os.path.abspath(folder):
             raise SettingError(f"--dataset names a file in {own}, --data-dir is {folder}: leave --data-dir out.")
         folder = folder if own is None else own
-    if folder is not None:
-        arguments.data_dir = os.environ["VERA_DATA"] = os.path.abspath(folder)
+    return None if folder is None else os.path.abspath(folder)
 
 
 def check_results_dir(arguments: argparse.Namespace) -> None:

@@ -11,7 +11,6 @@ from bench.edited import name_edits
 from bench.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, Verbs, execution, kept, selection, verb
 from bench.looking import name_problems, opened
 from bench.selecting import asked_trials, flop_of, needs_none
-from sweeps.canonical import canonical_json
 from sweeps.errors import Interrupted
 from sweeps.row import FAILURES
 from vera.errors import DataMissing
@@ -68,10 +67,11 @@ def _tell(arguments: argparse.Namespace, plan: "Plan") -> None:
 
 def _lacking(plan: "Plan", data_dir: str | None) -> list[str]:
     """Of each data set whose files are not here, what to do."""
+    from sweeps.trial import data_parts
     from vera.build import locate_files
 
     texts = []
-    for part in {canonical_json(trial.spec.dataset): trial.spec.dataset for trial in plan.missing}.values():
+    for part in data_parts(plan.missing):
         try:
             locate_files(part, data_dir)
         except DataMissing as error:

@@ -170,13 +170,14 @@ def check_command(words: tuple[str, ...]) -> None:
 
 def check_trials(asked: argparse.Namespace) -> None:
     """VeraError unless there is something to run. Where only the nodes have a plug-in or a trial's file, they are to say."""
-    from bench.cli import load_plugins
+    from bench.cli import asked_data_dir, load_plugins
     from bench.searching import asked_search
     from bench.selecting import asked_trials, needs_none
 
     if not all(Path(file).is_file() for file in asked.plugin):
         return
     load_plugins(asked.plugin)
+    asked.data_dir = asked_data_dir(asked)
     if getattr(asked, "task", asked) is None:
         raise EngineError("it names no TASK, and so only lists them.")
     if hasattr(asked, "task"):

@@ -26,7 +26,7 @@ from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
 from sweeps.shelf import forget_checkpoints
 from sweeps.store import DELAY, Store
-from sweeps.trial import Trial
+from sweeps.trial import Trial, data_parts
 from vera.build import locate_files
 from vera.interrupts import deferred_interrupt
 from vera.tasks import build_task
@@ -139,7 +139,7 @@ def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
     """Raise `DataMissing` now, once, where a worker would for each trial; say what will be left out of the measurements."""
-    for part in {canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values():
+    for part in data_parts(trials):
         locate_files(part, data_dir)
     kinds = {canonical_json([trial.spec.task_part, trial.spec.dataset]): trial.spec for trial in trials}
     return sorted({note for spec in kinds.values() for note in build_task(spec).preflight(spec, data_dir)})
@@ -173,7 +173,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
 
     callback = ListenerCallback(listener, store)
-    with deferred_interrupt(signal.SIGTERM) as interrupt:  # which a batch system sends before it kills
+    with deferred_interrupt(signal.SIGTERM) as interrupt:
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),

@@ -94,7 +94,8 @@ def _written_trial(content: Any) -> Trial:
     if lacking:
         raise SettingError(f"it has no {' and no '.join(lacking)}.")
     profile = check_value("a trial", "profile", content["profile"], Profile)
-    return Trial(TrialSpec.from_dict(content["spec"]), profile, label=content.get("label", ""))
+    label = check_value("a trial", "label", content.get("label", ""), str)
+    return Trial(TrialSpec.from_dict(content["spec"]), profile, label=label)
 
 
 def of_row(row: Row) -> Sweep:

@@ -6,7 +6,7 @@ PROTOCOL by hand when a change to the code makes old results incomparable.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -89,6 +89,11 @@ def _resolved_task(part: Part) -> Any:
     """A task without settings is its name."""
     task = _resolve(tasks, part)
     return task if len(task) > 1 else task["name"]
+
+
+def data_parts(trials: Iterable[Trial]) -> list[Part]:
+    """Each data set of theirs once."""
+    return list({canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values())
 
 
 def with_seed(trial: Trial, seed: int) -> Trial:

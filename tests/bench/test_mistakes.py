@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from bench_helpers import row_of, stored
@@ -38,6 +39,7 @@ FILES = {
     "nolabel.csv": "a,b\n1,2\n",
     "empty.csv": "",
     "text.csv": "a,kind\n1,x\nzz,y\n",
+    "iris.csv": (Path(__file__).parents[2] / "docs" / "examples" / "iris.csv").read_text(encoding="utf-8"),
     "syntax.py": "def broken(:",
     "class.py": "from vera.registry import methods\n\n\n@methods.register('no-method')\nclass NoMethod: ...\n",
     "lacking.py": SWEEP.replace("REST", "yield Trial(spec, profile)").replace("own", "lacking")
@@ -59,6 +61,7 @@ FILES = {
     "list.json": "[]",
     "bare.json": "{}",
     "huge.json": json.dumps({"profile": "huge", "spec": SPEC}),
+    "label.json": json.dumps({"profile": "smoke", "spec": SPEC, "label": 5}),
     "odd.json": json.dumps({"profile": "smoke", "spec": SPEC | {"stepss": 1}}),
 }
 MISTAKES = {
@@ -85,6 +88,7 @@ MISTAKES = {
     "run figure": "Did you mean figure1 or figure2 or figure3?",
     "launch slurm -- run tabel2": "The command after -- cannot be run: There is no sweep 'tabel2'. Did you mean table2",
     "launch job -- run toy-demo --only method=vrea": "after -- cannot be run: No trial of toy-demo fits --only method=vrea.",
+    "launch job -- run table6 --dataset csv:iris.csv,label=species --only method=vrea": "fits --only method=vrea. Did you mean",
     "launch job -- run table9": "The command after -- cannot be run: table9 needs no trials. To see it: vera render table9",
     "launch ray-up -- search moon": "The command after -- cannot be run: There is no task 'moon' to search. Did you mean moons?",
     "launch job -- search": "The command after -- cannot be run: it names no TASK, and so only lists them",
@@ -130,6 +134,7 @@ MISTAKES = {
     "plan spec:list.json": "does not hold a trial as `vera search` writes it: it is a list, not an object with profile and",
     "plan spec:bare.json": "bare.json does not hold a trial as `vera search` writes it: it has no profile and no spec.",
     "plan spec:huge.json": "a trial: profile must be one of 'smoke', 'laptop', 'paper', got 'huge'.",
+    "plan spec:label.json": "as `vera search` writes it: a trial: label must be a text, got 5.",
     "plan spec:odd.json": "as `vera search` writes it: TrialSpec has no setting 'stepss'. Did you mean steps?",
     "plan table2 --plugin nowhere.py": "There is no plug-in file nowhere.py",
     "plan table2 --plugin syntax.py": "SyntaxError: invalid syntax (syntax.py, line 1)",
