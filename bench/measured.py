@@ -61,7 +61,9 @@ def keep(place: str | Path, numbers: Iterable[Number], threads: int = 1) -> None
     folder = Path(place, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     for name in {line["benchmark"] for line in lines}:
-        pq.write_table(pa.Table.from_pylist([line for line in lines if line["benchmark"] == name]), folder / f"{name}.parquet")
+        file = folder / f"{name}.parquet"
+        pq.write_table(pa.Table.from_pylist([line for line in lines if line["benchmark"] == name]), file.with_suffix(".new"))
+        file.with_suffix(".new").replace(file)
 
 
 def kept(place: str | Path, benchmark: str) -> list[Number]:
@@ -82,24 +84,27 @@ class Column(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """How a benchmark is shown: a column for each quantity."""
+    """How a benchmark is shown: a column for each quantity. The command names the subject where it has a place for it."""
 
     benchmark: str
     command: str
     subject: str
     columns: Mapping[str, Column]
+    threaded: bool = False
+    """Whether its time is that of so many threads; trials of an engine have slots."""
 
 
 TABLES = (
     Shown("step", "python -m bench.step", "shape", {
         "ms": Column("ms a step", 2), "gflop": Column("GFLOP", 3), "products_ms": Column("ms of its matrix products", 2),
         "ratio": Column("step / products", 2), "low": Column("first quartile", 2), "high": Column("third", 2),
-    }),
+        "rounds": Column("of rounds", 0),
+    }, threaded=True),
     Shown("rivals", "python -m bench.step", "shape", {
         "vera_ms": Column("VERA, ms", 0), "jem_ms": Column("JEM, ms", 0), "ratio": Column("JEM / VERA", 2),
-        "low": Column("first quartile", 2), "high": Column("third", 2), "work": Column("by operations", 2),
-        "paper": Column("the paper, in time", 1),
-    }),
+        "low": Column("first quartile", 2), "high": Column("third", 2), "rounds": Column("of rounds", 0),
+        "work": Column("by operations", 2), "paper": Column("the paper, in time", 1),
+    }, threaded=True),
     Shown("memory", "python -m bench.step", "shape", {
         "bytes": Column("peak, MB", 2, 1e6), "bytes_with_graph": Column("with a graph, MB", 2, 1e6), "ratio": Column("ratio", 3),
     }),
@@ -107,7 +112,7 @@ TABLES = (
         "seconds": Column("engine, s", 1), "tasks": Column("plain Ray tasks, s", 1), "overhead": Column("overhead, ms a trial", 1),
         "megabytes": Column("driver, MB", 0), "read": Column("10,000 rows read, s", 2),
     }),
-    Shown("search-engine", "python -m bench.overhead --search 500", "trials of a search", {
+    Shown("search-engine", "python -m bench.overhead --search {0}", "trials of a search", {
         "seconds": Column("engine, s", 1), "tasks": Column("plain Ray tasks, s", 1), "overhead": Column("overhead, ms a trial", 1),
     }),
 )  # fmt: skip
@@ -121,7 +126,7 @@ def lines(place: str | Path = PUBLISHED) -> Iterator[str]:
 
 
 def table(shown: Shown, numbers: Sequence[Number]) -> Iterator[str]:
-    yield f"`{shown.command}`, {origin(numbers[0])}:"
+    yield f"`{shown.command.format(numbers[0].subject)}`, {origin(numbers[0], shown.threaded)}:"
     yield ""
     has_method = any(number.method for number in numbers)
     head = [shown.subject, *["method"] * has_method, *(column.title for column in shown.columns.values())]
@@ -134,11 +139,11 @@ def table(shown: Shown, numbers: Sequence[Number]) -> Iterator[str]:
     yield ""
 
 
-def origin(number: Number) -> str:
+def origin(number: Number, threaded: bool = False) -> str:
     """When, by which code and on what it was measured."""
     changed = " (changed)" if number.git_dirty else ""
-    threads = f"{number.threads} thread{'s' if number.threads > 1 else ''}"
-    return f"{number.measured_at[:10]}, `{number.git_commit[:7]}`{changed}, {number.processor} ({number.cores} cores), {threads}"
+    threads = f", {number.threads} thread{'s' if number.threads > 1 else ''}" if threaded else ""
+    return f"{number.measured_at[:10]}, `{number.git_commit[:7]}`{changed}, {number.processor} ({number.cores} cores){threads}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from bench.flags import PUBLISHED
 from bench.image_step import IMAGE_SHAPES, measure_image_memory, measure_rivals
 from bench.matmuls import Replay, flops, record
 from bench.measured import keep
@@ -27,7 +28,7 @@ from bench.memory import entropy_block
 from bench.step_report import TIME_BARS, Bar, Found, MemoryRow, RivalRow, StepRow, bars, document
 from bench.timing import compare, solo
 from bench.workloads import SHAPES, prepare
-from vera.errors import VeraError
+from vera.errors import SettingError, VeraError
 from vera.randomness import seeded
 from vera.registry import load_plugin, methods
 
@@ -94,9 +95,20 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def check_whole(options: argparse.Namespace) -> None:
+    """What ships is the whole measurement: a part would take its place."""
+    parts = {f"--{name.replace('_', '-')}": getattr(options, name) for name in ("quick", "memory_only", "methods", "plugin")}
+    parts["--shapes"] = len(options.shapes) < len([*SHAPES, *IMAGE_SHAPES])
+    if options.keep and Path(options.keep).resolve() == Path(PUBLISHED).resolve() and any(parts.values()):
+        given = " and ".join(flag for flag, is_given in parts.items() if is_given)
+        raise SettingError(f"--keep {options.keep} takes the place of all that was measured before: leave out {given}.")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     try:
-        return run(arguments(argv))
+        options = arguments(argv)
+        check_whole(options)
+        return run(options)
     except VeraError as error:
         print(f"bench.step: {error}", file=sys.stderr)
         return 2

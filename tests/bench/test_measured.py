@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bench import measured, overhead
+from bench import measured, overhead, step
 from bench.measured import Number, keep, kept
 from bench.step_report import Found, MemoryRow, RivalRow, StepRow
 from bench.timing import Comparison
@@ -48,23 +48,34 @@ def test_steps_rivals_and_memory_have_a_table_each(tmp_path):
     rivals = [RivalRow("wrn-28-2", TIMING, vera_gflop=10.0, jem_gflop=25.0, paper=2.8)]
     keep(tmp_path, Found(steps, rivals, [MemoryRow("toy", 1_000_000, 4_000_000)]).numbers())
     text = "\n".join(measured.lines(tmp_path))
-    assert "| toy | vera | 6.00 | 0.150 | 2.00 | 3.00 | 2.50 | 3.50 |" in text
-    assert "| wrn-28-2 | 2 | 6 | 3.00 | 2.50 | 3.50 | 2.50 | 2.8 |" in text
+    assert "| toy | vera | 6.00 | 0.150 | 2.00 | 3.00 | 2.50 | 3.50 | 9 |" in text
+    assert "| wrn-28-2 | 2 | 6 | 3.00 | 2.50 | 3.50 | 9 | 2.50 | 2.8 |" in text
+    assert text.count(" cores), 1 thread:") == 2
     assert "| toy | entropy block | 1.00 | 4.00 | 0.250 |" in text
     assert "cp-sm" not in text
     assert text.count("`python -m bench.step`, 20") == 3
 
 
 @pytest.mark.parametrize(
-    ("found", "line"),
+    ("found", "line", "flags"),
     [
-        (overhead.Overhead(1_000, 62.0, 4.0, 511.0, 0.1), "| 1,000 | 62.0 | 4.0 | 58.0 | 511 | 0.10 |"),
-        (overhead.SearchOverhead(500, 24.4, 1.8), "| 500 | 24.4 | 1.8 | 45.2 |"),
+        (overhead.Overhead(1_000, 62.0, 4.0, 511.0, 0.1), "| 1,000 | 62.0 | 4.0 | 58.0 | 511 | 0.10 |", ""),
+        (overhead.SearchOverhead(700, 24.4, 1.8), "| 700 | 24.4 | 1.8 | 32.3 |", " --search 700"),
     ],
 )
-def test_the_engines_overhead_has_a_line(tmp_path, found, line):
+def test_the_engines_overhead_has_a_line(tmp_path, found, line, flags):
     keep(tmp_path, found.numbers())
-    assert line in list(measured.lines(tmp_path))
+    first, *rest = measured.lines(tmp_path)
+    assert first.startswith(f"`python -m bench.overhead{flags}`, 20")
+    assert line in rest
+
+
+@pytest.mark.parametrize("part", [["--quick"], ["--memory-only"], ["--shapes", "toy"], ["--methods", "ml"]])
+def test_a_part_never_takes_the_place_of_what_ships(monkeypatch, tmp_path, capsys, part):
+    monkeypatch.chdir(tmp_path)
+    assert step.main(["--keep", "results/published", *part]) == 2
+    assert f"takes the place of all that was measured before: leave out {part[0]}." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("engine", "read", "met"), [(64.0, 2.0, True), (65.0, 2.0, False), (64.0, 2.1, False)])
