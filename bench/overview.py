@@ -10,12 +10,13 @@ import csv
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import bench.paper  # noqa: F401 (every artifact is registered)
 from bench import figure3, figure6
-from bench.artifact import Artifact, artifacts
+from bench.artifact import artifacts
 from bench.cell import cell_of
 from bench.costs import gpu_time
 from bench.flags import PUBLISHED
@@ -23,6 +24,7 @@ from bench.ledger import run_of
 from bench.reference import paper_value
 from bench.results import Results, metrics_of
 from bench.written import written_block
+from sweeps.canonical import canonical_json
 from sweeps.row import Row
 
 HEAD = (
@@ -61,6 +63,8 @@ class Entry(NamedTuple):
     shows: str
     others: str = ""
     quote: Quote | None = None
+    also: Sequence[str] = ()
+    """Artifacts of the same line."""
 
 
 class Measured(NamedTuple):
@@ -80,11 +84,13 @@ ENTRIES = (
           quote=Quote("VERA α = 100, 300 steps on CIFAR10, %", {"method": "VERA α=100"}, "test_accuracy", 1, f"table3-{CIFAR10}")),
     Entry("table4", "6 of Table 3's, 2 more", "Fréchet distance and Inception Score of samples, refined by MALA and not",
           ", `table-fid`",
-          Quote("VERA α = 100, 300 steps on CIFAR10, FID", {"method": "VERA α=100"}, "fid", 0, f"table4-{CIFAR10}")),
+          Quote("VERA α = 100, 300 steps on CIFAR10, FID", {"method": "VERA α=100"}, "fid", 0, f"table4-{CIFAR10}"),
+          ["table-fid"]),
     Entry("table5", "8 of Table 3's", "telling held-out images from unseen ones by three scores, and histograms of f",
           ", `outliers`",
           Quote("VERA α = 100, 300 steps on CIFAR10, against CIFAR100",
-                {"method": "VERA α=100", "unseen": "CIFAR100"}, "f", 2, f"table5-{CIFAR10}")),
+                {"method": "VERA α=100", "unseen": "CIFAR100"}, "f", 2, f"table5-{CIFAR10}"),
+          ["outliers"]),
     Entry("table6", "72", "accuracy with ten labels a class on tables of numbers: VERA against VAT, MEG, JEM, labels alone",
           quote=Quote("VERA on 8 × 8 digits, %", {"method": "VERA", "dataset": "digits 8 × 8"}, "test_accuracy", 1)),
     Entry("table8", "4", "what those tables hold"),
@@ -99,11 +105,11 @@ ENTRIES = (
     Entry("figure6", "4, 2 of them Figure 3's", "effective sample size against the proposal's offset"),
     Entry("figure8", "1 of Table 6's", "digits from the semi-supervised model, and after MALA"),
     Entry("figure4", "1 of Table 3's", "samples: unconditional, chain by chain, before and after MALA, by class",
-          ", `7`, `9` … `27`, `classes`"),
+          ", `7`, `9` … `27`, `classes`", also=["figure7", *(f"figure{n}" for n in range(9, 28)), "classes"]),
     Entry("modes", "6", "how many of 1,000 triples of digits a generator finds: VERA, VERA-HMC, λ = 0",
           quote=Quote("VERA", {"method": "VERA"}, "modes", 0)),
     Entry("speed", "4", "a training step of VERA against one of JEM on the same Wide ResNet, in turns",
-          quote=Quote("JEM / VERA, WRN-28-2", {"classifier": "WRN-28-2"}, "ratio", 2)),
+          quote=Quote("JEM / VERA, WRN-28-2 and a small generator", {"classifier": "WRN-28-2"}, "ratio", 2)),
     Entry("stability", "Table 3's", "trials that diverged or began again"),
     Entry("reliability", "Table 6's", "how far the probabilities of its classifiers can be trusted"),
 )  # fmt: skip
@@ -149,13 +155,16 @@ def laptop_lines(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
     for entry in ENTRIES:
         minutes = f"{seconds[entry.name] / 60:.0f}" if seconds[entry.name] >= 30 else ""
         command = f"`make reproduce-{entry.name}`{entry.others}"
-        yield command, entry.trials, minutes, entry.shows, *quoted(entry.name, entry.quote), gpu_hours(artifacts.known[entry.name])
+        yield command, entry.trials, minutes, entry.shows, *quoted(entry.name, entry.quote), gpu_hours(entry)
 
 
-def gpu_hours(artifact: Artifact) -> str:
+def gpu_hours(entry: Entry) -> str:
     """Of its trials at `paper`, from counted operations; nothing where they were not counted, as for what CPUs can do."""
-    works = [(artifact.flop(trial), trial.spec.steps) for trial in artifact.trials("paper") for _ in artifact.seeds["paper"]]
-    known = [(work, steps) for work, steps in works if work is not None]
+    works: dict[tuple[str, int], tuple[float | None, int]] = {}
+    for artifact in (artifacts.known[name] for name in (entry.name, *entry.also)):
+        for trial, seed in product(artifact.trials("paper"), artifact.seeds["paper"]):
+            works[canonical_json(trial.spec.to_dict()), seed] = artifact.flop(trial), trial.spec.steps
+    known = [(work, steps) for work, steps in works.values() if work is not None]
     return gpu_time(known) if known and len(known) == len(works) else ""
 
 

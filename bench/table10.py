@@ -270,7 +270,10 @@ def table_notes(blocks: list[Block]) -> Iterator[str]:
         "The paper reports the best of several means over 200 points, so its values stand beside the best of ten such means. "
         "That best lies above what the model reaches on many points."
     )
-    yield "Ceiling: mean log-density of 100,000 test points under the true density. No model exceeds it on many points."
+    yield (
+        "Ceiling: mean log-density of 100,000 test points under the true density. No model exceeds it on average; on these very "
+        "points one that has learned the truth may, by chance and by little."
+    )
     marked = excesses(blocks)
     if marked or any(block.flattered(label) for block in blocks for label in block.best_of_ten):
         yield "† lies above the ceiling, as only few test points make possible." + "".join(f" {text}." for text in marked)
