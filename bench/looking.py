@@ -1,4 +1,5 @@
-"""The verbs that look at what the store holds: list, status, show, replay. None of them writes."""
+"""The verbs that look at what the store holds: list, status, show, replay. None of them writes, though a
+damaged part that is come upon is set aside."""
 
 import argparse
 import json

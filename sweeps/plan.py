@@ -76,7 +76,7 @@ def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
         if row.outcome == "ok" and row.steps > 0:
             pace.setdefault(_kind_of_row(row), []).append(row.seconds / row.steps)
     known = {name: median(values) for name, values in pace.items()}
-    itself = {row.trial_id: row.seconds for row in rows if row.outcome not in FAILURES}
+    itself = {row.trial_id: row.seconds for row in rows if row.outcome in ("ok", "diverged")}
     alike = {t.id: known[kind(t)] * t.spec.steps for t in trials if kind(t) in known}
     return alike | {t.id: itself[t.id] for t in trials if t.id in itself}
 

@@ -59,13 +59,13 @@ def processor(device: str) -> str:
 
 
 def git_state() -> tuple[str, bool]:
-    """(commit, whether the work tree differs from it) of the code that runs; empty where it is not a checkout."""
+    """(commit, whether the work tree differs from it, results aside) of the code that runs; empty where it is not a checkout."""
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return "", False
     try:
         commit = _git(root, "rev-parse", "HEAD")
-        return commit, bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+        return commit, bool(_git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"))
     except (OSError, subprocess.SubprocessError):
         return "", False
 

@@ -155,7 +155,6 @@ ELSEWHERE = {
     "vera data fetch": "needs the network: tests/data/test_fetch.py fetches from a server of its own",
     "vera run table3": "is run on its own data; --dataset cifar10 needs the files: tests/bench/test_pictures.py",
     "vera plan table3": "is the same verb for another table",
-    "make setup": "is part of make lint",
     "make check": "is make lint and make test",
     "python -m bench.step --memory-only": "takes 832 MB: tests/test_bench_images.py runs a smaller shape",
 }

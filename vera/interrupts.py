@@ -26,9 +26,10 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
-    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once. Signals named here count as one.
+    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
 
-    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of their own.
+    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of their own. The signals
+    `likewise` count as Ctrl-C whoever handles them otherwise: Ray has a handler of its own for SIGTERM, which prints its stack.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():

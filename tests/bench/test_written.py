@@ -83,7 +83,7 @@ def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where
 
 
 def test_the_pages_are_written_without_torch_and_ray():
-    code = "import sys, bench.overview, bench.ledger, bench.publish; print({'torch', 'ray'} & set(sys.modules))"
+    code = "import sys, bench.overview, bench.ledger, bench.measured, bench.publish; print({'torch', 'ray'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
 
 

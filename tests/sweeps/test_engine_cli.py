@@ -96,7 +96,7 @@ def test_a_seed_more_runs_exactly_the_new_trials(demo):
 
 def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
     arguments = ("faults", "--results-dir", tmp_path, "--plugin", PLUGIN.relative_to(ROOT))
-    code, out, err = vera("run", *arguments, "--time-limit", 2)
+    code, out, err = vera("run", *arguments, "--time-limit", 6)
     assert f"2 of 4 trials are done and in {tmp_path}; to run again what failed: vera retry faults --profile smoke --results" in out
     rows = {row.label: row for row in Store(tmp_path / "trials").rows()}
     outcomes = {label: row.outcome for label, row in rows.items()}
@@ -107,7 +107,7 @@ def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
     assert "ValueError: raised on request" in rows["raises"].log_tail
     assert json.loads(rows["slow"].metrics).keys() >= {"test_log_likelihood"}
 
-    code, _, err = vera("retry", *arguments, "--time-limit", 1, TROUBLE_MENDED=1)
+    code, _, err = vera("retry", *arguments, "--time-limit", 6, TROUBLE_MENDED=1)
     again = {row.label: row for row in Store(tmp_path / "trials").rows()}
     assert {label: row.attempt for label, row in again.items()} == {"good": 1, "raises": 2, "diverges": 1, "slow": 2}
     assert (again["good"], again["diverges"]) == (rows["good"], rows["diverges"])

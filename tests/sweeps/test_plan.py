@@ -87,5 +87,9 @@ def test_failed_trials_say_nothing_about_costs():
     assert estimate(TRIALS, [measured(TRIALS[0], 5.0, outcome="timeout")]) == {}
 
 
+def test_a_trial_that_was_stopped_early_may_take_longer_the_next_time():
+    assert estimate(TRIALS, [measured(TRIALS[0], 5.0, outcome="stopped_early")]) == {}
+
+
 def test_the_whole_cost_extrapolates_from_the_trials_whose_cost_is_known():
     assert Plan(TRIALS[:4], [], {TRIALS[0].id: 2.0, TRIALS[1].id: 4.0}).cost() == 12.0
