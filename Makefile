@@ -50,7 +50,7 @@ $(DEV): $(STAMP)
 setup: $(DEV)  ## create .venv and install the project with its development tools
 
 test: $(DEV)  ## run the test suite
-	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE)
+	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist worksteal
 
 lint: $(DEV)  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
