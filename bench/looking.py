@@ -1,5 +1,4 @@
-"""The verbs that look at what the store holds: list, status, show, replay. None of them writes, though a
-damaged part that is come upon is set aside."""
+"""The verbs that look at what the store holds: list, status, show, replay. None writes, but a damaged part is set aside."""
 
 import argparse
 import json

@@ -126,7 +126,8 @@ def lines(place: str | Path = PUBLISHED) -> Iterator[str]:
 
 
 def table(shown: Shown, numbers: Sequence[Number]) -> Iterator[str]:
-    yield f"`{shown.command.format(numbers[0].subject)}`, {origin(numbers[0], shown.threaded)}:"
+    command = shown.command.format(numbers[0].subject.replace(",", ""))
+    yield f"`{command}`, {origin(numbers[0], shown.threaded)}:"
     yield ""
     has_method = any(number.method for number in numbers)
     head = [shown.subject, *["method"] * has_method, *(column.title for column in shown.columns.values())]

@@ -22,7 +22,7 @@ class EngineError(VeraError):
 
 
 class Interrupted(EngineError):
-    """The user stopped it, or a batch system did; what to do to go on, and the signal that it came by."""
+    """Someone stopped it; what to do to go on, and the signal that it came by."""
 
     def __init__(self, text: str, interrupt: KeyboardInterrupt) -> None:
         super().__init__(text)

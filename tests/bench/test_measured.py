@@ -60,7 +60,7 @@ def test_steps_rivals_and_memory_have_a_table_each(tmp_path):
     ("found", "line", "flags"),
     [
         (overhead.Overhead(1_000, 62.0, 4.0, 511.0, 0.1), "| 1,000 | 62.0 | 4.0 | 58.0 | 511 | 0.10 |", ""),
-        (overhead.SearchOverhead(700, 24.4, 1.8), "| 700 | 24.4 | 1.8 | 32.3 |", " --search 700"),
+        (overhead.SearchOverhead(2_000, 49.0, 9.0), "| 2,000 | 49.0 | 9.0 | 20.0 |", " --search 2000"),
     ],
 )
 def test_the_engines_overhead_has_a_line(tmp_path, found, line, flags):

@@ -61,7 +61,7 @@ def ctrl_c(driver):
 
 
 def terminate(driver):
-    """As `kill` and batch systems send it."""
+    """As `kill` sends it: to the driver alone."""
     driver.terminate()
 
 
