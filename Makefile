@@ -17,7 +17,7 @@ PROFILE ?= laptop
 # More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
 FLAGS ?=
 ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid $(addprefix figure,$(shell seq 27)) \
-	classes modes outliers reliability speed stability
+	classes drift modes outliers reliability speed stability
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint check format figures report bench-step bench-engine clean

@@ -1,6 +1,7 @@
 """Every table and figure that is declared so far. Importing this registers them, as artifacts and as sweeps; it loads no torch."""
 
 from bench import (
+    drift,
     figure1,
     figure2,
     figure3,
@@ -27,6 +28,7 @@ from bench import (
 )
 
 __all__ = [
+    "drift",
     "figure1",
     "figure2",
     "figure3",

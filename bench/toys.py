@@ -53,6 +53,8 @@ class Setting:
     dataset: str
     energy: str
     budget: Budget
+    looks: int = 1
+    """How often it is judged, evenly spaced; the last time at the end."""
 
     def ml(self) -> Trial:
         return self._trial("ML", {"name": "ml", "lr": self.budget.rate})
@@ -74,7 +76,8 @@ class Setting:
 
     def _trial(self, label: str, method: Part, *roles: str) -> Trial:
         networks = {"energy": {"name": self.energy}} | ({"generator": GENERATOR} if "generator" in roles else {})
-        spec = TrialSpec({"name": self.dataset}, networks, method, self.budget.steps, BATCH_SIZE)
+        every = self.budget.steps // self.looks if self.looks > 1 else None
+        spec = TrialSpec({"name": self.dataset}, networks, method, self.budget.steps, BATCH_SIZE, evaluate_every=every)
         return Trial(spec, self.profile, label=label)
 
 

@@ -1,0 +1,112 @@
+"""Drift: what it declares, what it draws and says of made-up paths, and a real trial."""
+
+from dataclasses import replace
+
+import pytest
+from toys_helpers import judged, record_of, results_of
+
+from bench import drift, table10
+from bench.artifact import artifacts
+from sweeps.attempt import run_trial
+from sweeps.row import CurvePoint
+
+FIGURE = artifacts.known["drift"]
+CEILING = -2.5
+LOOKS = (20, 200, 2_000)
+AS_CLAIMED = {
+    "ML": (-3.5, -2.6, -2.499), "PCD σ=0.1": (-3.6, -3.5, -4.5), "PCD σ=0.3": (-3.6, -9.0), "PCD σ=1": (),
+}  # fmt: skip
+"""The likelihood at each look; whoever has fewer diverged."""
+
+
+def record(trial, seed, values):
+    whole = len(values) == len(LOOKS)
+    made = record_of(trial, seed, "ok" if whole else "diverged", step=None if whole else 900, ceiling=CEILING)
+    points = [
+        CurvePoint(made.row.trial_id, kind, "test_log_likelihood", step, value)
+        for step, value in zip(LOOKS, values, strict=False)
+        for kind in ("evaluation", "training")  # of which the second is not looked at
+        if kind == "evaluation" or step == LOOKS[0]
+    ]
+    return replace(made, curves=points)
+
+
+def records(changes=None, seeds=(0, 1)):
+    for trial in FIGURE.trials("laptop"):
+        for seed in seeds:
+            yield record(trial, seed, [value + 0.01 * seed for value in (AS_CLAIMED | (changes or {}))[trial.label]])
+
+
+def moons(results):
+    """The lines of the first panel as (steps, heights), and the figure's legend."""
+    figure = FIGURE.render(results).draw()
+    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in figure.axes[0].lines]
+    return lines, [text.get_text() for legend in figure.legends for text in legend.texts]
+
+
+@pytest.mark.parametrize("profile", drift.LOOKS)
+def test_the_trials_are_table_10s_looked_at_more_often(profile):
+    every = {"smoke": 5, "laptop": 20, "paper": 1_000}[profile]
+    trials, judged_once = list(FIGURE.trials(profile)), list(table10.Table10().trials(profile))
+    assert len({trial.id for trial in trials}) == len(trials) == 12
+    assert {trial.id for trial in trials}.isdisjoint(trial.id for trial in judged_once)
+    for trial in trials:
+        assert trial.spec.evaluate_every == every
+        assert replace(trial.spec, evaluate_every=None) in [other.spec for other in judged_once]
+
+
+def test_lines_show_what_is_lost_at_each_look_and_a_cross_where_a_trial_diverged(tmp_path):
+    lines, legend = moons(results_of(tmp_path, records(seeds=(0,))))
+    assert lines[0] == ([20, 200, 2_000], pytest.approx([1.0, 0.1, drift.LEAST]))
+    assert lines[1] == ([20, 200, 2_000], pytest.approx([1.1, 1.0, 2.0]))
+    assert lines[2] == ([20, 200], pytest.approx([1.1, 6.5]))
+    assert lines[3] == ([200], pytest.approx([6.5])), "the cross"
+    assert lines[4][1] == pytest.approx([CEILING - -3.82] * 2), "the paper's PCD on moons"
+    assert legend == ["ML", "PCD σ=0.1", "PCD σ=0.3", "PCD in the paper (best of its looks)"]
+
+
+def test_vera_stands_beside_them_where_table_10_has_it(tmp_path):
+    (vera,) = [trial for trial in table10.trained("laptop", "moons") if trial.label == "VERA λ=1"]
+    lines, legend = moons(results_of(tmp_path, [*records(), record_of(vera, test_log_likelihood=-2.75)]))
+    assert lines[-1][1] == pytest.approx([0.25] * 2)
+    assert legend[-1] == "VERA λ=1 at the end (Table 10)"
+
+
+def test_notes_say_where_pcd_was_best_and_where_it_ended(tmp_path):
+    notes = FIGURE.render(results_of(tmp_path, records(seeds=(0,)))).notes
+    said = "best after 200 steps (−3.50), of looks every 200 steps after 200 (−3.50), at the end −4.50; the paper has"
+    assert notes[0] == f"PCD σ=0.1 on moons, seed 0: {said} −3.82."
+    assert [note.split(",")[0] for note in notes] == [f"PCD σ=0.1 on {name}" for name in ("moons", "circles", "rings")]
+
+
+@pytest.mark.parametrize(
+    ("path", "judgement"),
+    [
+        ((-3.6, -3.5, -4.5), "supported"),
+        ((-3.6, -3.5, -3.0), "refuted"),
+        ((-3.6, -3.5, -3.601), "undetermined"),
+        ((), "undetermined"),
+    ],
+)
+def test_that_pcd_falls_is_decided_by_its_first_look_and_its_last(tmp_path, path, judgement):
+    finding = judged(FIGURE, "pcd-falls", results_of(tmp_path, records({"PCD σ=0.1": path})))
+    assert finding.judgement == judgement, finding.evidence
+
+
+def test_one_seed_decides_nothing(tmp_path):
+    assert judged(FIGURE, "pcd-falls", results_of(tmp_path, records(seeds=(0,)))).judgement == "undetermined"
+
+
+def test_what_was_not_run_is_said_and_an_empty_store_is_drawn(tmp_path):
+    figure = FIGURE.render(results_of(tmp_path, [])).draw()
+    assert [axis.texts[0].get_text() for axis in figure.axes] == ["not run"] * 3
+    assert not figure.legends
+
+
+def test_a_real_trial_is_looked_at_on_the_way(tmp_path):
+    trial = next(trial for trial in FIGURE.trials("smoke") if trial.label == "PCD σ=0.1")
+    results = results_of(tmp_path, [run_trial(trial)], "smoke")
+    ((steps, heights), *_), _ = moons(results)
+    assert steps == [5, 10, 15, 20]
+    assert min(heights) > 0
+    assert "at 4 looks" in FIGURE.render(results).caption
