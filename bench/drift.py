@@ -23,14 +23,13 @@ from bench.results import Results, metrics_of
 from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LIKELIHOOD, REFERENCES, everywhere
 from bench.table10 import setting as judged_at_the_end
 from bench.toys import HALF_A_NAT, Setting, about, vera_label
+from bench.toys import LOOKS as PAPERS_LOOKS
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial
 
 BEST, SIGMAS = 0.1, (0.1, 0.3, 1.0)
 """PCD's best σ on all three sets, and those that are drawn."""
 LOOKS: Mapping[Profile, int] = {"smoke": 4, "laptop": 100, "paper": 100}
-PAPERS_LOOKS = 10
-"""Those of the published code: after every tenth of the training."""
 LEAST = 0.01
 """Nats, where the axis ends: less than that is lost to chance in the test points."""
 

@@ -3,9 +3,10 @@
 Rows: maximum likelihood, which is what all others try to reach; VERA with an entropy weight λ of 0, .01, .1 and 1; PCD at five σ,
 and again at the best of them. Metric: mean log p over 100,000 fresh test points, in nats, higher is better.
 
-Trap: the paper's values were measured otherwise, as the best of several means over 200 points. That is reported beside the honest
-number, and the paper's value stands beside that. How far it flatters shows against the ceiling, the mean true log-density, which no
-model exceeds on many points: some of the paper's values do.
+Trap: the paper's values were measured otherwise: of one batch of 200 points every 10,000 steps, the best. That flatters twice. The
+best of ten batches at the end shows what noise gives, and the paper's value stands beside that; how far it flatters shows against
+the ceiling, the mean true log-density, which no model exceeds on many points: some of the paper's values do. The best of ten looks
+along the way, each over many points, shows what a method gains that does not stay at its best.
 
 `paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: at .001 they
 would end before PCD with a large σ diverges.
@@ -35,6 +36,7 @@ from bench.toys import (
     Setting,
     about,
     best,
+    best_of_looks,
     not_run,
     samples_hide_density,
     vera_label,
@@ -44,7 +46,7 @@ from sweeps.trial import Profile, Trial
 DATASETS = ("moons", "circles", "rings")
 LAMBDAS = (0.0, 0.01, 0.1, 1.0)
 BUDGETS: Mapping[Profile, Budget] = {"smoke": Budget(20, 5e-3), "laptop": Budget(2_000, 5e-3), "paper": Budget(100_000, 1e-3)}
-LIKELIHOOD, BEST_OF_TEN = "test_log_likelihood", "best_of_ten_batches"
+LIKELIHOOD, BEST_OF_TEN, BEST_LOOK = "test_log_likelihood", "best_of_ten_batches", "best_of_ten_looks"
 BEST_PCD = "PCD (best σ)"
 REFERENCES = {"ML": {"method": "ML"}, BEST_PCD: {"method": "PCD"}} | {
     vera_label(weight): {"method": "VERA", "variant": f"lambda={weight}"} for weight in LAMBDAS
@@ -107,7 +109,8 @@ class Block:
         mean = self.best_of_ten[label].mean
         return mean is not None and self.ceiling is not None and mean > self.ceiling
 
-    def lines(self) -> Iterator[dict[str, Value]]:
+    def lines(self, looks: Mapping[str, Cell]) -> Iterator[dict[str, Value]]:
+        """`looks`: the best along the way, by label."""
         for label, cell in self.likelihood.items():
             paper, ten = self.paper(label), self.best_of_ten[label]
             marks = ["† paper"] * bool(self.excess(label)) + ["† best of ten"] * self.flattered(label)
@@ -118,12 +121,17 @@ class Block:
                 LIKELIHOOD: cell,
                 BEST_OF_TEN: Cell(ten.values, ten.outcomes, paper, ten.reason),
                 "ceiling": self.ceiling,
+                BEST_LOOK: looks[self.sigma] if self.sigma and label == BEST_PCD else looks.get(label, Cell(reason=cell.reason)),
                 "remark": ", ".join(chosen + marks),
             }
 
 
 def pcd_of(cells: Mapping[str, Cell]) -> dict[str, Cell]:
     return {label: cell for label, cell in cells.items() if label.startswith("PCD σ")}
+
+
+def looks_at(results: Results, dataset: str) -> dict[str, Cell]:
+    return {trial.label: best_of_looks(results, trial) for trial in trained(results.profile, dataset)}
 
 
 Check = Callable[[Results, str], Finding]
@@ -240,6 +248,7 @@ class Table10(Artifact):
         Column(LIKELIHOOD, "test log-likelihood", 3),
         Column("ceiling", "ceiling", 3),
         Column(BEST_OF_TEN, "best of ten batches of 200", 3),
+        Column(BEST_LOOK, "best of ten looks on the way", 3),
         Column("remark", "remark"),
     )
 
@@ -249,7 +258,7 @@ class Table10(Artifact):
 
     def render(self, results: Results) -> Sheet:
         blocks = [Block.read(results, dataset) for dataset in DATASETS]
-        lines = tuple(line for block in blocks for line in block.lines())
+        lines = tuple(line for block in blocks for line in block.lines(looks_at(results, block.dataset)))
         notes = (*table_notes(blocks), *results.notes)
         return Sheet(self.name, self.title, self.caption(results), self.columns, lines, results.profile, notes)
 
@@ -267,8 +276,12 @@ def table_notes(blocks: list[Block]) -> Iterator[str]:
         "likelihood, as the paper's is."
     )
     yield (
-        "The paper reports the best of several means over 200 points, so its values stand beside the best of ten such means. "
-        "That best lies above what the model reaches on many points."
+        "The paper's values are the best of several means over 200 points, taken along the training, so they stand beside the best "
+        "of ten such means, taken at its end. That best lies above what the model reaches on many points."
+    )
+    yield (
+        "Best of ten looks: at every tenth of the training, over the fresh training batches before it (20,000 points and more). "
+        "Where it lies well above the end, the method does not stay at its best, and the paper's rule shows it at its best."
     )
     yield (
         "Ceiling: mean log-density of 100,000 test points under the true density. No model exceeds it on average; on these very "

@@ -15,7 +15,7 @@ six times their noise are at .001).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.cell import Better, Cell
+from bench.cell import Better, Cell, cell_of
 from bench.claims import Finding, all_of, at_most, compare
 from bench.render.spread import number
 from bench.results import Results, metrics_of
@@ -33,6 +33,8 @@ HALF_A_NAT = 0.5
 NOTHING_LEFT_OUT = 0.005
 """An energy distance from data: independent points have 0 ± .002; without one of the two circles it is .15, without one of the four
 rings .008 to .04."""
+LOOKS = 10
+"""As often the published code looks at a model along its training."""
 ALL_ON_GRID = 1e-4
 """The share of mass at the grid's rim below which next to none lies beyond; that of a flat f is .005."""
 
@@ -103,6 +105,22 @@ def not_run(cells: Mapping[str, Cell]) -> Finding | None:
     """What forbids a judgement: a choice among trials of which some have not been run is no choice yet."""
     missing = [key for key, cell in cells.items() if not cell.total]
     return Finding("undetermined", f"not run: {', '.join(missing)}") if missing else None
+
+
+def best_of_looks(results: Results, trial: Trial) -> Cell:
+    """The best likelihood at ten looks along the training, over seeds: at every tenth of its steps, over the training batches since
+    the training curve's last point. They are drawn afresh for every step, so f has not seen them; for a normalised model only."""
+    looks = [trial.spec.steps * tenth // LOOKS for tenth in range(1, LOOKS + 1)]
+    rows = results.like(trial)
+    return cell_of([(row.outcome, max(_likelihoods(results, row, looks), default=None)) for row in rows])
+
+
+def _likelihoods(results: Results, row: Row, steps: Sequence[int]) -> Iterator[float]:
+    """Mean log-likelihood of the batches at these steps: f(data), which maximum likelihood calls −loss."""
+    metric, sign = ("loss", -1) if row.method == "ml" else ("f_data", 1)
+    for point in results.curves(row):
+        if (point.kind, point.metric) == ("training", metric) and point.step in steps:
+            yield sign * point.value
 
 
 def is_bound(row: Row) -> bool:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from engine_helpers import ROOT, plugged
@@ -12,6 +13,7 @@ from bench.reference import paper_value
 from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
 from bench.toys import HALF_A_NAT, SIGMAS
 from sweeps.attempt import run_trial
+from sweeps.row import CurvePoint
 from sweeps.sweep import find_sweep
 
 TABLE = artifacts.known["table10"]
@@ -259,12 +261,44 @@ def test_the_evidence_says_where_the_papers_own_values_fall(tmp_path):
     assert evidence.count("in the paper it falls") == 1
 
 
+def with_curve(made, metric, *values):
+    """A training curve with these values at the last tenths of the training, and a better one between two of them."""
+    tenth = made.row.steps // 10
+    steps = [made.row.steps - tenth * back for back in range(len(values))][::-1]
+    between = CurvePoint(made.row.trial_id, "training", metric, steps[-1] - tenth // 2, 0.0 if metric == "f_data" else -9.0)
+    return replace(
+        made, curves=[CurvePoint(made.row.trial_id, "training", metric, *at) for at in zip(steps, values, strict=True)] + [between]
+    )
+
+
+def test_the_best_look_on_the_way_is_the_best_of_those_at_tenths(tmp_path):
+    way = setting("laptop", "moons")
+    made = [
+        with_curve(record(way.ml(), 0, -2.5), "loss", 2.75, 2.5),
+        with_curve(record(way.vera(1.0), 0, -2.75), "f_data", -2.5, -2.75),
+        with_curve(record(way.vera(1.0), 1, -2.75), "f_data", -3.0, -2.75),
+        with_curve(record(way.pcd(0.1), 0, -9.0), "f_data", -3.0, -4.0, -9.0),
+        with_curve(record(way.pcd(0.3), 0, None), "f_data", -2.75),
+        record(way.pcd(0.01), 0, -30.0),
+        *(record(way.pcd(sigma), 0, -20.0) for sigma in (0.03, 1.0)),
+    ]
+    lines = lines_of(results_of(tmp_path, made))
+    looks = {label: line["best_of_ten_looks"] for label, line in lines.items()}
+    assert {label: cell.values for label, cell in looks.items() if cell.values} == {
+        "ML": (-2.5,), "VERA λ=1": (-2.5, -2.75), "PCD σ=0.1": (-3.0,), BEST_PCD: (-3.0,),
+    }  # fmt: skip
+    assert looks["PCD σ=0.3"].reason == "diverged 1 of 1"
+    assert looks["PCD σ=0.01"].reason == "not measured 1 of 1"
+    assert looks["VERA λ=0"].reason == "not run"
+
+
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):
     way = setting("smoke", "moons")
     trials = [way.ml(), way.vera(1.0), *map(way.pcd, SIGMAS)]
     lines = lines_of(results_of(tmp_path, map(run_trial, trials), "smoke"))
     for label in [trial.label for trial in trials]:
         assert lines[label]["test_log_likelihood"].n == lines[label]["best_of_ten_batches"].n == 1
+        assert lines[label]["best_of_ten_looks"].n == 1
         assert lines[label]["test_log_likelihood"].mean < lines[label]["ceiling"]
         assert lines[label]["ceiling"] == pytest.approx(CEILINGS["moons"], abs=0.01)
     assert lines[BEST_PCD]["test_log_likelihood"].mean == max(lines[label]["test_log_likelihood"].mean for label in PCD)
