@@ -71,15 +71,18 @@ def test_the_table_of_tables_has_every_artifact_once():
 def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where_there_is_one(tmp_path):
     trial = importance("paper")
     rows = [
-        row_of(trial, seed, value, metric="signed_bias", seconds=1_800.0, cpus=1.0, finished_at=f"2026-01-0{1 + seed}")
-        for seed, value in enumerate((0.001, -0.003))
+        row_of(trial, seed, value, metric="rms_bias", seconds=1_800.0, cpus=1.0, finished_at=f"2026-01-0{1 + seed}")
+        for seed, value in enumerate((1.71, 1.77))
     ]
-    about, of_3, of_6 = "signed bias of importance sampling", *(f"`make reproduce-figure{n} PROFILE=paper`" for n in (3, 6))
+    about, of_3, of_6 = (
+        "root-mean-square bias of importance sampling",
+        *(f"`make reproduce-figure{n} PROFILE=paper`" for n in (3, 6)),
+    )
     one, two = ({line[0]: line[1:] for line in overview.paper_lines(stored(tmp_path / str(n), rows[:n]))} for n in (1, 2))
-    assert one[of_3] == ("1", "108", "0.5", f"{about}: 0.0010", "0.12")
-    assert two[of_3] == ("2", "108", "1.0", f"{about}: −0.0010 ± 0.0254", "0.12")
+    assert one[of_3] == ("1", "108", "0.5", f"{about}: 1.71", "")
+    assert two[of_3] == ("2", "108", "1.0", f"{about}: 1.74 ± 0.38", "")
     assert set(two) == {of_3, of_6}
-    assert two[of_6][3] == "", "no such measurement is in these rows"
+    assert two[of_6][3:] == ("", "1.29"), "no such measurement is in these rows"
 
 
 def test_the_pages_are_written_without_torch_and_ray():
