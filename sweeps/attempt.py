@@ -190,7 +190,9 @@ class Attempt:
         elif result is not None:
             self._diverge(result.step, result.reason)
         elif self._is_late():
-            self._end("timeout", self.step, f"longer than {self.conditions.time_limit:g} s")
+            self.save()  # a retry with more time goes on from here
+            limit = f"longer than {self.conditions.time_limit:g} s over all attempts"
+            self._end("timeout", self.step, f"{limit}: retry with a larger --time-limit")
         elif time.monotonic() - self._saved >= self.conditions.checkpoint_every:
             self.save()
 

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,9 +56,23 @@ def test_divergence_names_the_step_and_keeps_the_last_finite_metrics():
 def test_a_trial_that_takes_too_long_is_a_timeout():
     record = run_trial(trouble(steps=100_000, pause=0.01), Conditions(time_limit=0.1))
     assert record.row.outcome == "timeout"
-    assert record.row.reason == "longer than 0.1 s"
+    assert record.row.reason == "longer than 0.1 s over all attempts: retry with a larger --time-limit"
     assert 0 < record.row.outcome_step < 100_000
     assert record.row.seconds > 0.1
+
+
+def test_a_timeout_is_saved_and_a_larger_limit_goes_on_from_there(tmp_path):
+    trial, short = trouble(steps=60, pause=0.01), Conditions(checkpoint_dir=str(tmp_path), time_limit=0.1)
+    first = run_trial(trial, short).row
+    again = run_trial(trial, replace(short, attempt=2)).row
+    assert (again.outcome, again.outcome_step) == ("timeout", first.outcome_step)  # the limit counts what the first took
+    longer = Attempt(trial, replace(short, attempt=3, time_limit=60.0))
+    assert longer.step == first.outcome_step > 0
+    while longer.ending is None:
+        longer.advance(1.0)
+    undisturbed = run_trial(trial).row
+    assert outcome_of(longer.record()) == ("ok", 60, "")
+    assert longer.record().row.metrics == undisturbed.metrics
 
 
 def test_a_trial_can_be_stopped_early_and_an_ending_is_final():
