@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from vera.build import build_trainer
+from vera.build import plain_trainer
 from vera.registry import tasks
 from vera.spec import TrialSpec
 from vera.tasks import Measurement, Task
@@ -15,7 +15,7 @@ class TrivialTask(Task):
     """Whatever the spec says, without an evaluation."""
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
-        return build_trainer(spec, data_dir=data_dir, device=device, **options)
+        return plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:
         return Measurement()

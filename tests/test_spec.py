@@ -124,6 +124,24 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(change, parts):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | change))
 
 
+@pytest.mark.parametrize(
+    ("task", "parts", "kind"),
+    [
+        ("dens", ["no task 'dens'", "Did you mean density"], UnknownName),
+        ({"name": "density", "sampels": 3}, ["task 'density' has no setting 'sampels'"], UnknownName),
+        ("joint", ["task is 'joint'", "vera.tasks.build_task(spec)"], SettingError),
+        ({"name": "modes", "samples": 30}, ["task is 'modes'", "vera.tasks.build_task(spec)"], SettingError),
+    ],
+)
+def test_another_task_is_not_trained_as_a_density(task, parts, kind):
+    with expect_refusal(*parts, kind=kind):
+        build_trainer(TrialSpec.from_dict(ML_SPEC | {"task": task}))
+
+
+def test_the_task_of_a_density_may_be_given_as_a_part():
+    assert build_trainer(TrialSpec.from_dict(ML_SPEC | {"task": {"name": "density"}})).spec["task"] == {"name": "density"}
+
+
 def test_a_missing_network_is_named():
     with expect_refusal("method 'vera' needs the networks energy, generator", "generator not given"):
         build_trainer(TrialSpec.from_dict(VERA_SPEC | {"networks": {"energy": {"name": "mlp"}}}))

@@ -14,10 +14,10 @@ import torch
 from vera.checkpoint import read_checkpoint
 from vera.data.contract import DataSet
 from vera.data.labelled import LabelledData
-from vera.errors import CheckpointError, PluginError, UnknownName, VeraError
+from vera.errors import CheckpointError, PluginError, SettingError, UnknownName, VeraError
 from vera.methods.contract import Method
 from vera.randomness import seed_for, seeded
-from vera.registry import Registry, datasets, methods, models
+from vera.registry import Registry, datasets, methods, models, tasks
 from vera.settings import check_names, settings_of
 from vera.spec import Part, TrialSpec
 from vera.trainer import Trainer
@@ -83,9 +83,15 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
 def build_trainer(
     spec: TrialSpec | Mapping[str, Any], *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
 ) -> Trainer:
-    """A Trainer for the spec. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
+    """A Trainer for the spec of a density. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
     if not isinstance(spec, TrialSpec):
         spec = TrialSpec.from_dict(spec)
+    _refuse_other_task(spec.task_part)
+    return plain_trainer(spec, data_dir=data_dir, device=device, **options)
+
+
+def plain_trainer(spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    """What a task builds upon: the spec's method on its data set, whatever the task."""
     dataset = build_dataset(spec.dataset, data_dir)
     method = build_method(spec, dataset)
     trainer = Trainer(method, dataset, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
@@ -105,6 +111,19 @@ def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device
     trainer = build(spec, data_dir=data_dir, device=device, **options)
     trainer.restore(path)
     return trainer
+
+
+def _refuse_other_task(part: Part) -> None:
+    """Another task is built, and measured, by its own rules; trained as a density it would be another trial than its spec says."""
+    if part == {"name": "density"}:
+        return
+    name, settings = _split(part)
+    tasks.create(name, **settings)  # a name or a setting that there is not is refused first
+    if name != "density":
+        raise SettingError(
+            f"build_trainer trains densities, and the spec's task is '{name}': vera.tasks.build_task(spec).build(spec) is its Trainer. "
+            "A task of your own builds upon vera.build.plain_trainer(spec)."
+        )
 
 
 def _wrong_kind(part: Part, source: Any, wanted: str) -> PluginError:

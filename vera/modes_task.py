@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vera.build import build_trainer
+from vera.build import plain_trainer
 from vera.data.stacked import StackedMNIST
 from vera.errors import IncompatibleModel
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
@@ -41,7 +41,7 @@ class ModesTask(Task):
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
         """The classifier is found or trained first: without it a finished run could not be counted."""
-        trainer = build_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
+        trainer = plain_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
         data = trainer.data
         if not isinstance(data, StackedMNIST):
             raise IncompatibleModel(f"The task 'modes' counts those of 'stacked-mnist'; '{data.name}' has none that it knows.")

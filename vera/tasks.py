@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from vera.build import build_source, build_trainer
+from vera.build import build_source, plain_trainer
 from vera.data.contract import DataSet
 from vera.data.toy import Toy
 from vera.entropy import ImportanceEntropy
@@ -78,7 +78,7 @@ class DensityTask(Task):
     """
 
     def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
-        trainer = build_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
+        trainer = plain_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
         if isinstance(trainer.method.energy, Density):
             trainer.evaluate = LikelihoodEvaluation(trainer.data)
         return trainer
