@@ -44,6 +44,12 @@ class Journal:
                 what = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
                 raise VeraError(f"A method must report 0-d tensors, but {name} is {what}.")
         self._names = self._names or list(metrics)
+        if metrics.keys() != set(self._names):  # a mean over some steps of a block would pass for one over all
+            odd = min(metrics.keys() ^ set(self._names), key=str)
+            raise VeraError(
+                f"A method must report the same metrics at every step; '{odd}' is {'new' if odd in metrics else 'missing'} at step {step}. "
+                "Where one is not computed, report it as it last was."
+            )
         self._waiting.append(metrics)
         if last or step % self.block == 0:
             self._close_block(step)
@@ -81,10 +87,7 @@ class Journal:
     def _collect(self) -> Tensor:
         """All that waits, as (steps, metrics) on the host."""
         if self._waiting:
-            try:
-                columns = [torch.stack([metrics[name] for metrics in self._waiting]) for name in self._names]
-            except KeyError as error:
-                raise VeraError(f"A method must report the same metrics at every step; {error} is missing.") from error
+            columns = [torch.stack([metrics[name] for metrics in self._waiting]) for name in self._names]
             new = torch.stack([column.double() for column in columns], dim=1).cpu()
             self._held = torch.cat([self._held, new]) if len(self._held) else new
             self._waiting = []
