@@ -35,6 +35,8 @@ class ListenerCallback(tune.Callback):
 
     def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any) -> None:
         self.store_error = result.get("store_error") or self.store_error
+        if result["trial"] not in self.last and result.get("resumed_at"):
+            self.listener.resumed(result["trial"], result["resumed_at"])
         self.last[result["trial"]] = result
         self.listener.advanced(result["trial"], result["trained_steps"])
 

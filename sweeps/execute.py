@@ -72,6 +72,9 @@ class Listener:
 
     def started(self, trial_id: str) -> None: ...
 
+    def resumed(self, trial_id: str, step: int) -> None:
+        """It goes on from a checkpoint; told once, before it advances."""
+
     def advanced(self, trial_id: str, step: int) -> None: ...
 
     def ended(self, row: Row) -> None: ...

@@ -26,6 +26,8 @@ class Progress(Listener):
         self.live = self.out.isatty()
         self.began = time.monotonic()
         self.running: dict[str, int] = {}
+        self.before: dict[str, int] = {}
+        """Steps that trials had behind them when they began here."""
         self.over: dict[str, Outcome] = {}
 
     def noted(self, note: str) -> None:
@@ -34,6 +36,9 @@ class Progress(Listener):
     def started(self, trial_id: str) -> None:
         self.running.setdefault(trial_id, 0)
         self._draw()
+
+    def resumed(self, trial_id: str, step: int) -> None:
+        self.before.setdefault(trial_id, step)
 
     def advanced(self, trial_id: str, step: int) -> None:
         self.running[trial_id] = step
@@ -66,13 +71,14 @@ class Progress(Listener):
         return f" {counts}   {self.total - self.done - len(self.running)} left   {self._eta()}"
 
     def _eta(self) -> str:
-        """From the share of all training steps that are behind us."""
-        behind = sum(self.steps.get(i, 0) for i in self.over)
-        behind += sum(min(step, self.steps.get(i, 0)) for i, step in self.running.items())
+        """From the share of the training steps that are behind us, of those that are to be trained here."""
+        todo = {trial_id: max(0, steps - self.before.get(trial_id, 0)) for trial_id, steps in self.steps.items()}
+        behind = sum(todo.get(i, 0) for i in self.over)
+        behind += sum(min(max(0, step - self.before.get(i, 0)), todo.get(i, 0)) for i, step in self.running.items())
         elapsed = time.monotonic() - self.began
         if not behind:
             return "eta unknown"
-        left = elapsed * (sum(self.steps.values()) - behind) / behind
+        left = elapsed * (sum(todo.values()) - behind) / behind
         return f"eta {int(left // 60)}:{int(left % 60):02d}   {behind / max(elapsed, 1e-9):,.0f} steps/s"
 
     def _draw(self) -> None:

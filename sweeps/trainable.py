@@ -85,6 +85,7 @@ class TrialTrainable(tune.Trainable):
         own = {name: self.job[name] for name in ("attempt", "gpus", "before")}
         self.attempt: Any = None  # before the next is built: two may not fit into memory
         self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | own)))
+        self.resumed_at = self.attempt.step
 
     def _milestone(self) -> int | None:
         """The next step at which a scheduler looks at the trial."""
@@ -101,6 +102,7 @@ class TrialTrainable(tune.Trainable):
         """Finite numbers and texts only: no NaN ever reaches a scheduler."""
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
+        about |= {"resumed_at": self.resumed_at} if self.resumed_at else {}
         judged = {"worker": self._worker()} if step in self.job.get("milestones", ()) else {}  # for the row, should it be stopped
         return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | judged
 

@@ -1,13 +1,16 @@
 """Progress: plain lines into a file, one live line on a terminal."""
 
 import io
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
-from engine_helpers import make_row
+from engine_helpers import make_row, plugin
 
 from sweeps import progress as progress_module
+from sweeps.attempt import Attempt, Conditions
+from sweeps.execute import job_for
 from sweeps.progress import Progress, line_for
+from sweeps.store import Store
 
 
 class Terminal(io.StringIO):
@@ -72,6 +75,38 @@ def test_the_eta_follows_from_the_steps_behind_us(clock):
     assert "eta 0:50   5 steps/s" in progress.line()
     progress.advanced("b", 1_000_000)
     assert "eta 0:30" in progress.line()
+
+
+def test_steps_of_an_earlier_process_are_not_counted_as_trained_here(clock):
+    progress = Progress(2, dict.fromkeys("ab", 1_000), io.StringIO())
+    progress.started("a")
+    progress.resumed("a", 800)
+    clock[0] = 10.0
+    progress.advanced("a", 900)
+    assert "eta 1:50   10 steps/s" in progress.line()
+    progress.resumed("a", 900)  # its worker was lost: what it had trained was trained here
+    progress.ended(make_row("a"))
+    assert "eta 0:50   20 steps/s" in progress.line()
+
+
+@pytest.mark.usefixtures("trouble_plugin")
+def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_path):
+    from sweeps.callback import ListenerCallback
+    from sweeps.trainable import TrialTrainable
+
+    trial, conditions = plugin().trouble(steps=20), Conditions(checkpoint_dir=str(tmp_path / "checkpoints"))
+    saved = Attempt(trial, conditions)
+    saved.advance(60.0, until=8)
+    saved.save()
+    Store(tmp_path / "store")
+    worker = TrialTrainable.__new__(TrialTrainable)
+    worker.site = {"conditions": asdict(conditions), "store": str(tmp_path / "store"), "plugins": []}
+    worker._begin({"job": job_for(trial, 1, 0.0)})
+    worker.attempt.advance(60.0, until=10)
+    progress = Progress(1, {trial.id: 20}, io.StringIO())
+    callback = ListenerCallback(progress, Store(tmp_path / "store"))
+    callback.on_trial_result(1, [], None, worker._report(done=False))
+    assert (progress.before, progress.running) == ({trial.id: 8}, {trial.id: 10})
 
 
 def test_a_trial_that_starts_again_is_not_counted_twice():
