@@ -247,8 +247,14 @@ def test_any_metric_that_is_not_finite_ends_the_run_and_is_named():
 @pytest.mark.parametrize(
     ("report", "named"),
     [
-        (lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(1.0)} if step == 1 else {}), "'extra' is missing at step 2"),
-        (lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(math.nan)} if step > 1 else {}), "'extra' is new at step 2"),
+        (
+            lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(1.0)} if step == 1 else {}),
+            "at step 2 'extra' is missing",
+        ),
+        (
+            lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(math.nan)} if step > 1 else {}),
+            "at step 2 'extra' is new",
+        ),
         (lambda step: {"loss": 1.0}, "loss is a float"),
         (lambda step: {"loss": torch.ones(3)}, "loss is a tensor of shape (3,)"),
         (lambda step: {"objective": torch.tensor(1.0)}, "loss"),

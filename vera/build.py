@@ -121,7 +121,7 @@ def _refuse_other_task(part: Part) -> None:
     tasks.create(name, **settings)  # a name or a setting that there is not is refused first
     if name != "density":
         raise SettingError(
-            f"build_trainer trains densities, and the spec's task is '{name}': vera.tasks.build_task(spec).build(spec) is its Trainer. "
+            f"build_trainer trains densities, and the spec's task is '{name}': take vera.tasks.build_task(spec).build(spec). "
             "A task of your own builds upon vera.build.plain_trainer(spec)."
         )
 

@@ -47,8 +47,8 @@ class Journal:
         if metrics.keys() != set(self._names):  # a mean over some steps of a block would pass for one over all
             odd = min(metrics.keys() ^ set(self._names), key=str)
             raise VeraError(
-                f"A method must report the same metrics at every step; '{odd}' is {'new' if odd in metrics else 'missing'} at step {step}. "
-                "Where one is not computed, report it as it last was."
+                f"A method must report the same metrics at every step; at step {step} '{odd}' is "
+                f"{'new' if odd in metrics else 'missing'}. Where one is not computed, report it as it last was."
             )
         self._waiting.append(metrics)
         if last or step % self.block == 0:
