@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from sweeps.canonical import canonical_json
+from sweeps.conditions import Conditions as Conditions
 from sweeps.errors import StoreError
 from sweeps.provenance import trial_provenance
 from sweeps.restarts import RestartLog
@@ -29,24 +30,6 @@ from vera.errors import CheckpointError
 from vera.tasks import Measurement, build_task
 
 LOG_TAIL = 4_000
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What a trial is given to run with; none of it is part of its identity."""
-
-    data_dir: str | None = None
-    checkpoint_dir: str | None = None
-    """A directory, or the address of one in a bucket."""
-    device: str = "cpu"
-    """A device's name, or "auto": a GPU where the trial was given one that torch can use."""
-    cpus: float = 1.0
-    gpus: float = 0.0
-    time_limit: float | None = None
-    checkpoint_every: float = 30.0
-    attempt: int = 1
-    before: str = ""
-    """How an earlier attempt ended that this one makes good; its row's log begins with it."""
 
 
 @dataclass(frozen=True)

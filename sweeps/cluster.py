@@ -169,8 +169,6 @@ def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) ->
             f"A trial asks for {cpus:g} CPU and {gpus:g} GPU, and no single node has both; the most that one has is "
             f"{' or '.join(_largest(nodes))}: choose a smaller --cpus-per-trial or --gpus-per-trial."
         )
-    if gpus > 1 and gpus != int(gpus):
-        raise EngineError(f"A trial takes a fraction of one GPU or whole GPUs, got {gpus:g}: choose another --gpus-per-trial.")
 
 
 def _largest(nodes: Sequence[Mapping[str, float]]) -> list[str]:

@@ -41,6 +41,8 @@ class Learner(Sampler):
 
     def learn(self, point: Point, result: Result | None) -> None:
         """Of a point that was proposed twice the second is told first: that it is no news."""
+        if result is not None and result.stopped_at is not None and len(self.study.directions) > 1:
+            result = None
         numbers = self.asked.get(canonical_json(point))
         number = numbers.pop() if numbers else None
         if number is None:
@@ -59,7 +61,7 @@ class Learner(Sampler):
 
     def _add(self, point: Point, result: Result | None) -> None:
         """A point that this study did not propose; one that failed teaches nothing."""
-        if result is None or (result.stopped_at is not None and len(self.study.directions) > 1):
+        if result is None:
             return
         params = {axis.name: _code(axis, point[axis.name]) for axis in self.space.axes}
         facts: dict[str, Any] = {"params": params, "distributions": self.distributions}

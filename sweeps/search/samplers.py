@@ -14,6 +14,8 @@ from vera.errors import SettingError
 from vera.settings import nearest
 
 SAMPLERS = ("grid", "random", "tpe")
+SEEDS = 2**32
+"""As many as numpy's generator takes, which TPE draws from."""
 
 
 class Sampler(ABC):
@@ -56,13 +58,17 @@ def sampler_for(name: str, space: Space, objectives: int, seed: int, known: Sequ
     """The sampler of this name, which has been told what is known."""
     if name not in SAMPLERS:
         raise SettingError(f"There is no sampler '{name}'.{nearest(name, list(SAMPLERS))}")
+    if not 0 <= seed < SEEDS:
+        raise SettingError(
+            f"The seed of a sampler is a whole number from 0 to {SEEDS - 1}, got {seed}: choose another --sampler-seed."
+        )
     if name == "grid":
         return Grid(space)
     if name == "random":
         return Random(space, seed)
     from sweeps.search.learners import Learner
 
-    sampler = Learner(space, objectives, seed + len(known))
+    sampler = Learner(space, objectives, (seed + len(known)) % SEEDS)
     for point, result in known:
         sampler.learn(point, result)
     return sampler

@@ -71,7 +71,9 @@ class Axis:
     def holds(self, value: Any) -> bool:
         if self.choices:
             return any(same(value, choice) for choice in self.choices)
-        if isinstance(value, bool) or not isinstance(value, int | float) or (self.whole and value != int(value)):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        if self.whole and isinstance(value, float) and not value.is_integer():  # nor are a NaN and an infinity
             return False
         assert self.low is not None
         assert self.high is not None

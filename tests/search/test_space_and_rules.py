@@ -258,3 +258,28 @@ def test_a_point_that_is_proposed_twice_is_told_twice():
 def test_an_unknown_sampler_is_refused():
     with pytest.raises(SettingError, match="no sampler 'tpee'"):
         sampler_for("tpee", SPACE, 1, 0, [])
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "nan", "1e999", "2.5"])
+def test_what_is_no_whole_number_is_not_in_a_whole_axis(text):
+    with pytest.raises(SettingError, match="in its grid but not in its range, 1 to 8"):
+        SPACE.with_grid("latent_dim", [text])
+
+
+@pytest.mark.parametrize("name", ["grid", "random", "tpe"])
+@pytest.mark.parametrize("seed", [-5, 2**32, 99999999999999999999])
+def test_a_seed_that_a_sampler_cannot_take_is_refused(name, seed):
+    with pytest.raises(SettingError, match=f"from 0 to 4294967295, got {seed}: choose another --sampler-seed"):
+        sampler_for(name, SPACE, 1, seed, [])
+
+
+def test_the_last_seed_can_be_resumed_too():
+    known = [(SPACE.draw(random.Random(0)), Result((1.0,)))]
+    assert sampler_for("tpe", SPACE, 1, 2**32 - 1, known).propose() is not None
+
+
+def test_of_two_objectives_a_point_that_was_stopped_teaches_nothing():
+    sampler = sampler_for("tpe", SPACE, 2, 0, [])
+    sampler.learn(sampler.propose(), Result((1.0, 2.0), stopped_at=10))
+    sampler.learn(SPACE.draw(random.Random(0)), Result((1.0, 2.0), stopped_at=10))
+    assert [trial.state.name for trial in sampler.study.trials] == ["FAIL"]

@@ -8,6 +8,7 @@ import pytest
 from engine_helpers import wait_for
 
 from sweeps.cluster import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
+from sweeps.conditions import Conditions
 from sweeps.errors import EngineError
 from sweeps.head import watched_head
 
@@ -54,9 +55,18 @@ def test_a_request_that_cannot_be_met_is_refused(cpus, gpus, words):
         check_resources(cpus, gpus, {"CPU": 2.0})
 
 
-def test_a_fraction_of_more_than_one_gpu_is_refused():
-    with pytest.raises(EngineError, match="fraction of one GPU"):
-        check_resources(1, 1.5, {"CPU": 2.0, "GPU": 4.0})
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"gpus": 1.5}, "whole number of GPUs or a fraction below 1, got 1.5: choose another --gpus-per-trial"),
+        ({"gpus": 1e-9}, "at least 0.0001 of a GPU, got 1e-09: choose another --gpus-per-trial"),
+        ({"cpus": 1e-9}, "at least 0.0001 of a CPU, got 1e-09: choose another --cpus-per-trial"),
+        ({"cpus": float("nan")}, "of a CPU, got nan"),
+    ],
+)
+def test_what_ray_would_refuse_is_refused_before_it_is_started(wrong, why):
+    with pytest.raises(EngineError, match=why):
+        Conditions(**wrong)
 
 
 @pytest.mark.parametrize(("cpus", "gpus"), [(2, 0), (0.5, 0.25), (1, 2)])
