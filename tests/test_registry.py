@@ -130,7 +130,7 @@ def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_name_of_ours(plugin, tmp
     load_plugin(plugin)
     thief = tmp_path / "thief.py"
     thief.write_text(PLUGIN.replace('"one-step"', '"vera"'))
-    with expect_refusal("method name 'vera' is taken by vera.methods.vera.VERA"):
+    with expect_refusal("method name 'vera' is taken by vera.methods.vera.VERA", f"OneStep of {thief} under another name"):
         load_plugin(thief)
     assert methods.get("vera").__module__ == "vera.methods.vera"
 
@@ -186,6 +186,30 @@ def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, r
     with expect_refusal(str(path), "registers the method 'odd-one'", reason, kind=PluginError):
         load_plugin(path)
     assert "odd-one" not in methods
+
+
+@pytest.mark.parametrize(
+    ("annotation", "reason"),
+    [
+        ('"Nope"', "OneStep has an annotation that means nothing (NameError: name 'Nope' is not defined)"),
+        ('"1 +"', "OneStep has an annotation that means nothing (SyntaxError"),
+        ("dict[str, set]", "OneStep annotates its setting 'noise' with dict[str, set], which cannot be checked: take bool, int"),
+        ("list", "annotates its setting 'noise' with list, which cannot be checked"),
+        ("tuple[int, dict] | None", "which cannot be checked"),
+    ],
+)
+def test_an_annotation_that_can_check_nothing_is_refused_when_it_is_registered(plugin, annotation, reason):
+    plugin.write_text(PLUGIN.replace('noise: Annotated[Positive, "deviation of the noise"] = 0.1', f"noise: {annotation} = None"))
+    with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
+        load_plugin(plugin)
+    assert "one-step" not in methods
+
+
+def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
+    path = tmp_path / "odd.py"
+    path.write_text("from vera.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")
+    with expect_refusal(str(path), "registers the data set 'odd'", "odd has an annotation that means nothing", kind=PluginError):
+        load_plugin(path)
 
 
 @pytest.mark.parametrize(("name", "why"), [("missing.py", "no plug-in file"), (".", "is a directory")])

@@ -4,12 +4,13 @@ import enum
 import os
 import signal
 import threading
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from conformance import expect_refusal
 from torch import nn
 
 from vera.build import build_dataset, build_method, build_trainer
@@ -17,6 +18,7 @@ from vera.errors import CheckpointError, IncompatibleModel, PluginError, Setting
 from vera.evaluation import LikelihoodEvaluation
 from vera.methods import DSM, MEG, PCD, SSM, VERA, CoopNet, Method
 from vera.models import MLP, StatisticsNetwork, mlp_generator
+from vera.models.mlp import MLPGenerator
 from vera.optim import adam, descend
 from vera.registry import datasets, load_plugin, methods
 from vera.spec import TrialSpec
@@ -375,3 +377,22 @@ def test_a_plugin_that_exits_does_not_end_the_process(tmp_path):
     (tmp_path / "quit.py").write_text("import sys\nsys.exit(3)\n")
     with pytest.raises(PluginError, match="SystemExit"):
         load_plugin(tmp_path / "quit.py")
+
+
+def test_a_bare_network_in_place_of_a_generator_is_told_how_to_become_one():
+    with expect_refusal("vera: generator must be a Generator, got MLPGenerator; wrap it: vera.Generator(net)"):
+        VERA(MLP(2), MLPGenerator(3, 2))
+
+
+def test_the_data_s_width_is_told_apart_from_a_batch_s_shape():
+    with expect_refusal("MLP takes 2 dimensions, the data have 3 (a batch is (16, 3))"):
+        Trainer(PCD(MLP(2)), torch.randn(64, 3), steps=1, batch_size=16)
+
+
+def test_a_setting_that_nothing_can_check_is_refused_when_the_method_is_made():
+    @dataclass(eq=False)
+    class Loose(PCD):
+        table: dict[str, set] = field(default_factory=dict, kw_only=True)
+
+    with expect_refusal("Loose annotates its setting 'table' with dict[str, set], which cannot be checked: take bool, int"):
+        Loose(MLP(2))

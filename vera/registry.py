@@ -50,7 +50,11 @@ class Registry(Generic[T]):
         def add(factory: T) -> T:
             known = self._entries.get(name)
             if known is not None and not _same_definition(known, factory):
-                raise VeraError(f"The {self.kind} name '{name}' is taken by {known.__module__}.{known.__qualname__}.")
+                file = getattr(sys.modules.get(factory.__module__), "__file__", None)
+                raise VeraError(
+                    f"The {self.kind} name '{name}' is taken by {known.__module__}.{known.__qualname__}: register "
+                    f"{factory.__qualname__}{f' of {file}' if file else ''} under another name, such as 'my-{name}'."
+                )
             self._entries[name] = factory
             return factory
 
@@ -192,9 +196,18 @@ def _check_registered(path: Path, module: str) -> None:
 
 def _wrong_with(factory: Any, is_method: bool) -> str:
     """Why nothing can be made of it; nothing if something can."""
-    wrong = _no_method(factory) if is_method else ""
+    wrong = (_no_method(factory) if is_method else "") or _unresolved(factory) or (factory.unchecked() if is_method else "")
     lacking = sorted(getattr(factory, "__abstractmethods__", ()))
     return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
+
+
+def _unresolved(factory: Any) -> str:
+    """An annotation in quotes is not looked at by Python, so it may name anything."""
+    try:
+        settings_of(factory)
+    except Exception as error:
+        return f"has an annotation that means nothing ({type(error).__name__}: {error}): define or import what it names"
+    return ""
 
 
 def _contract(factory: type) -> str:

@@ -163,6 +163,16 @@ def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
     return value
 
 
+def checkable(annotation: Any) -> bool:
+    """Whether `check_value` tells a good value from a bad one; whoever writes Any wants none told."""
+    origin, members = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return checkable(members[0])
+    if origin in (Union, types.UnionType, tuple):
+        return all(checkable(member) for member in members if member is not Ellipsis)
+    return origin is Literal or annotation in (bool, int, float, str, type(None), Any)
+
+
 def _article(annotation: type) -> str:
     return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[annotation]
 

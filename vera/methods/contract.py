@@ -6,6 +6,7 @@ next step depends on is an attribute with a `state_dict` or a tensor, and is the
 """
 
 import dataclasses
+import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, get_type_hints
@@ -19,13 +20,15 @@ from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
 from vera.optim import trainable
 from vera.registry import Registry, methods
-from vera.settings import check_fields
+from vera.settings import check_fields, checkable, settings_of
 from vera.state import Stateful
 
 Metrics = dict[str, Tensor]
 """Name to 0-d tensor, detached and still on the device. Every method reports "loss"."""
 Batch: TypeAlias = Any
 """What the data set's stream gives: a tensor of points, or, for methods that classify, a `LabelledBatch`."""
+
+CHECKABLE = "take bool, int, float, str, Literal[...], tuple[...] or a union of these"
 
 
 @dataclass(eq=False)
@@ -42,11 +45,14 @@ class Method(Stateful, ABC):
     def __post_init__(self) -> None:
         if "__dataclass_fields__" not in vars(type(self)):
             raise SettingError(f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost.")
+        if wrong := self.unchecked():
+            raise SettingError(f"{self.label()} {wrong}.")
         check_fields(self)
         for name, kind in self.network_types().items():
             if not isinstance(getattr(self, name), kind):
                 wanted = "torch.nn.Module" if kind is nn.Module else kind.__name__
-                raise SettingError(f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}.")
+                way = "; wrap it: vera.Generator(net)" if kind is Generator and isinstance(getattr(self, name), nn.Module) else ""
+                raise SettingError(f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}{way}.")
         for name, network in self.networks().items():
             if not trainable(network):
                 what = type(network).__name__
@@ -100,6 +106,16 @@ class Method(Stateful, ABC):
         hints = get_type_hints(cls)
         fields = {f.name: hints[f.name] for f in dataclasses.fields(cls)}
         return {name: kind for name, kind in fields.items() if isinstance(kind, type) and issubclass(kind, nn.Module)}
+
+    @classmethod
+    def unchecked(cls) -> str:
+        """What is wrong with a setting whose values nothing could check; nothing if all can be."""
+        networks = cls.network_names()
+        for name, setting in settings_of(cls).items():
+            if name not in networks and not checkable(setting.annotation):
+                kind = inspect.formatannotation(setting.annotation)
+                return f"annotates its setting '{name}' with {kind}, which cannot be checked: {CHECKABLE}"
+        return ""
 
     def networks(self) -> dict[str, nn.Module]:
         return {name: getattr(self, name) for name in self.network_names()}
