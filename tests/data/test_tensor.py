@@ -3,8 +3,10 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from torch.utils.data import TensorDataset
 
 from vera.data import EpochStream, Moons, TensorData, as_dataset
 from vera.errors import DataCorrupt, SettingError, VeraError
@@ -113,10 +115,17 @@ def test_a_tensor_that_is_not_finite_never_comes_to_be_trained_on():
         (torch.zeros(3), r"got shape \(3,\)"),
         (np.zeros((3, 1, 28, 28)), r"reshape\(len\(x\), -1\)"),
         (torch.zeros(3, 0), r"got shape \(3, 0\)"),
-        ([[1.0, 2.0]], "got list"),
+        ([[1.0, 2.0]], r"got list: give torch\.tensor\(data\)"),
+        (torch.tensor(1.0), r"got shape \(\)\.$"),
+        (np.array(1.0), r"got shape \(\)\.$"),
+        (torch.zeros(3, 2, device="meta"), "must have values.* on the device 'cpu'"),
+        (pd.DataFrame({"a": [1.0]}), r"got DataFrame: give df\.to_numpy\(\)"),
+        (TensorDataset(torch.zeros(3, 2)), r"got TensorDataset: give its points, data\.tensors\[0\]"),
     ],
 )
 def test_what_is_not_points_is_refused_with_a_way_on(x, message):
+    with pytest.raises(SettingError, match=message):
+        as_dataset(x)
     with pytest.raises(SettingError, match=message):
         TensorData(x)
     with pytest.raises(SettingError, match=message):

@@ -64,20 +64,30 @@ def as_dataset(data: Any) -> DataSet:
         return data
     if isinstance(data, Tensor | np.ndarray):
         return TensorData(data)
-    raise SettingError(f"Data must be a DataSet, a torch.Tensor or a numpy array, got {type(data).__name__}.")
+    raise SettingError(f"Data must be a DataSet, a torch.Tensor or a numpy array, got {type(data).__name__}{_way(data)}.")
+
+
+def _way(data: Any) -> str:
+    """From what people have their data in to what is taken here; each is known by its looks, so that pandas need not be there."""
+    if isinstance(data, list | tuple):
+        return ": give torch.tensor(data)"
+    if hasattr(data, "to_numpy"):
+        return ": give df.to_numpy()"
+    return ": give its points, data.tensors[0]" if hasattr(data, "tensors") else ""
 
 
 def _points(x: Any, what: str) -> Tensor:
     if not isinstance(x, Tensor | np.ndarray):
-        raise SettingError(f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}.")
+        raise SettingError(f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}{_way(x)}.")
     if isinstance(x, np.ma.MaskedArray) or (isinstance(x, Tensor) and x.layout != torch.strided):
         raise SettingError(f"{what} must be dense and without a mask; fill it first, for example with x.filled() or x.to_dense().")
-    if len(x) == 0:
+    if isinstance(x, Tensor) and x.is_meta:
+        raise SettingError(f"{what} must have values, and a tensor on the device 'meta' has none: make it on the device 'cpu'.")
+    if x.ndim and len(x) == 0:
         raise SettingError(f"{what} must have at least one point, got shape {tuple(x.shape)}.")
     if x.ndim != 2 or x.shape[1] == 0:
-        raise SettingError(
-            f"{what} must be (points, dimensions), got shape {tuple(x.shape)}; x.reshape(len(x), -1) flattens images."
-        )
+        way = "; x.reshape(len(x), -1) flattens images" if x.ndim else ""
+        raise SettingError(f"{what} must be (points, dimensions), got shape {tuple(x.shape)}{way}.")
     floating = x.is_floating_point() if isinstance(x, Tensor) else np.issubdtype(x.dtype, np.floating)
     if not floating:
         raise SettingError(

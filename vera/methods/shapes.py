@@ -12,7 +12,10 @@ def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
     """f must map (B, ...) to (B,)."""
     width = getattr(energy, "data_dim", x.shape[1])
     if width != x.shape[1]:
-        raise IncompatibleModel(f"{owner}: {type(energy).__name__} takes {width} dimensions, the data have {tuple(x.shape)}.")
+        what = type(energy).__name__
+        raise IncompatibleModel(
+            f"{owner}: {what} takes {width} dimensions, the data have {x.shape[1]} (a batch is {tuple(x.shape)})."
+        )
     shape = _output_shape(owner, energy, x[:2])
     if shape != (len(x[:2]),):
         raise IncompatibleModel(f"{owner}: the energy must return one number a point, shape ({len(x[:2])},), got {tuple(shape)}.")
