@@ -163,11 +163,12 @@ def test_what_is_not_such_a_file_at_all(way, tmp_path):
         (["a,b,y", "1,2,0", "1_0,2,1"], DataCorrupt, r"column 'a', line 3: '1_0' is not a number"),
         (["a,b,y", "1,2,0", "3,1"], DataCorrupt, r"line 3, has 2 values; the header has 3"),
         (["a,b,y", "1,2,0", "3,4, "], DataCorrupt, r"column 'y', line 3: the class is missing"),
-        (["a,a,y", "1,2,0", "3,4,1"], DataCorrupt, r"names a column twice in its header: 'a'"),
+        (["a,a,y", "1,2,0", "3,4,1"], DataCorrupt, r"names a column twice in its header: 'a'. Rename"),
         ([",a,y", "0,1,2", "1,3,4"], DataCorrupt, r"a column without a name; .*index=False"),
-        (["a,b,y"], DataCorrupt, "has no rows"),
+        (["a,b,y"], DataCorrupt, "has no rows: .*Write a row"),
         (["1,2,0", "3,4,1"], SettingError, r"no column 'y' .*first row names the columns: 1, 2, 0"),
-        (['a,b,y', '"1,2,0', "3,4,1"], DataCorrupt, "is not a csv file"),
+        (["a,b,y", "5,6,1", '"1,2,0', "3,4,1"], DataCorrupt, r"begins in line 3, is not csv \(unexpected end of data\). Close"),
+        (["a,b,y", "5,6,1", '"1"2,2,0'], DataCorrupt, r"row that begins in line 3, is not csv .*Close every quote"),
         (["a,b,y", "1,2,1", "3,4,0.5"], DataCorrupt, r"column 'y', line 3: '0.5' is not a whole number; classes must be"),
         (["a,b,y", "1,2,1", "3,4,nan"], DataCorrupt, r"column 'y', line 3: 'nan' is not a whole number"),
         (["a,b,y", "1,2,1", "3,4,1"], DataCorrupt, r"one class only in its column 'y': 1"),
@@ -176,6 +177,12 @@ def test_what_is_not_such_a_file_at_all(way, tmp_path):
 def test_csv_mistakes_are_named_by_column_and_line(tmp_path, lines, error, message):
     write_csv(tmp_path / "x.csv", lines=lines)
     with pytest.raises(error, match=message):
+        CSVTable("x.csv", "y", data_dir=tmp_path).split(0)
+
+
+def test_a_csv_file_in_another_encoding_is_named_by_line(tmp_path):
+    (tmp_path / "x.csv").write_bytes("a,y\n1,red\n2,grün\n".encode("latin1"))
+    with pytest.raises(DataCorrupt, match=r"x\.csv, line 3, is not UTF-8 \(.*\)\. .*iconv -f latin1 -t utf-8 x\.csv"):
         CSVTable("x.csv", "y", data_dir=tmp_path).split(0)
 
 

@@ -60,14 +60,35 @@ class CSVTable(OwnTable):
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Rows with the number of their line; empty lines are passed over."""
+    begins = 1
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             _check_separator(file.readline(), path)
             file.seek(0)
             reader = csv.reader(file, strict=True)
-            yield from ((reader.line_num, cells) for cells in reader if cells)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataCorrupt(f"{path} is not a csv file in UTF-8 ({error}).") from error
+            for cells in reader:
+                begins = reader.line_num + 1
+                if cells:
+                    yield reader.line_num, cells
+    except OSError as error:
+        raise DataCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        way = f"Write it anew in UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        raise DataCorrupt(f"{path}, line {_undecodable(path)}, is not UTF-8 ({error.reason}). {way}") from error
+    except csv.Error as error:
+        way = "Close every quote; one inside a quoted cell is written twice."
+        raise DataCorrupt(f"{path}, the row that begins in line {begins}, is not csv ({error}). {way}") from error
+
+
+def _undecodable(path: Path) -> int:
+    """The line that holds the first byte which is no text."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 1
 
 
 def _check_separator(header: str, path: Path) -> None:

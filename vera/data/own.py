@@ -120,7 +120,8 @@ def find_label(columns: Sequence[str], label: str, path: Path) -> int:
     """Where the label's column is; every column has a name of its own, and none is pandas' index, which numbers the rows."""
     twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
-        raise DataCorrupt(f"{path} names a column twice in its header: {', '.join(map(repr, twice[:LISTED]))}.")
+        named = ", ".join(map(repr, twice[:LISTED]))
+        raise DataCorrupt(f"{path} names a column twice in its header: {named}. Rename one of the two, or leave it out.")
     if any(not name or name.startswith("__index_level_") for name in columns):
         raise DataCorrupt(f"{path} has a column without a name; if pandas wrote its index there, write the file with index=False.")
     if not columns:
@@ -136,7 +137,7 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
     """A table's content, once in a process, and looked through."""
     columns = kind.read(path, label)
     if not len(columns.x):
-        raise DataCorrupt(f"{path} has no rows.")
+        raise DataCorrupt(f"{path} has no rows: it names its columns and nothing follows. Write a row for each point.")
     _check_values(columns, path)
     varies = (columns.x != columns.x[0]).any(0)
     if not varies.any():
