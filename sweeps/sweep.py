@@ -10,7 +10,7 @@ from sweeps.row import Row
 from sweeps.trial import Profile, Trial, with_seed
 from vera.errors import PluginError, SettingError, UnknownName
 from vera.registry import Registry, in_plugins, plugin_of
-from vera.settings import check_value
+from vera.settings import check_value, closest
 from vera.spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
@@ -19,6 +19,9 @@ Flop = Callable[[Trial], float | None]
 """Floating-point operations of a whole trial, None where they are not known."""
 Seeds = tuple[int, ...] | Mapping[Profile, tuple[int, ...]]
 """The same for every profile, or of each its own."""
+
+WRITTEN = ("label", "profile", "spec")
+"""What `vera search` writes of a trial."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ def _written_trial(content: Any) -> Trial:
     """From what `vera search` writes."""
     if not isinstance(content, dict):
         raise SettingError(f"it is {_a(content)}, not an object with profile and spec.")
+    unknown = next((key for key in content if key not in WRITTEN), None)
+    if unknown is not None:
+        raise SettingError(f"it has '{unknown}', which is none of {', '.join(WRITTEN)}.{closest(unknown, WRITTEN)}")
     lacking = [key for key in ("profile", "spec") if key not in content]
     if lacking:
         raise SettingError(f"it has no {' and no '.join(lacking)}.")

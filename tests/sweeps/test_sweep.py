@@ -1,5 +1,7 @@
 """Sweeps by name, and --only."""
 
+import json
+
 import pytest
 from engine_helpers import make_row
 
@@ -20,6 +22,16 @@ def test_toy_demo_is_three_methods_by_three_seeds():
 def test_profiles_are_different_trials():
     ids = {trial.id for profile in ("smoke", "laptop", "paper") for trial in find_sweep("toy-demo").trials(profile)}
     assert len(ids) == 27
+
+
+def test_a_spec_file_has_no_other_keys_than_those_that_are_written(tmp_path):
+    file, trial = tmp_path / "mine.json", TRIALS[0]
+    written = {"label": "mine", "profile": "smoke", "spec": trial.spec.to_dict()}
+    file.write_text(json.dumps(written))
+    assert find_sweep(f"spec:{file}").trials("smoke", [trial.spec.seed])[0].id == trial.id
+    file.write_text(json.dumps(written | {"lable": "mine"}))
+    with pytest.raises(SettingError, match=r"it has 'lable', which is none of label, profile, spec. Did you mean label"):
+        find_sweep(f"spec:{file}")
 
 
 def test_seeds_replace_the_sweeps_own():
