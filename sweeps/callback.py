@@ -18,6 +18,8 @@ class ListenerCallback(tune.Callback):
 
     def __init__(self, listener: Listener, store: Store) -> None:
         self.listener, self.store = listener, store
+        self.begun = False
+        """Whether any trial has started."""
         self.store_error: str | None = None
         """Why a worker could not write a row or a checkpoint; then no other will."""
         self.errors: dict[str, str] = {}
@@ -31,6 +33,7 @@ class ListenerCallback(tune.Callback):
         self.last |= later.last
 
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self.begun = True
         self.listener.started(trial.config["job"]["id"])
 
     def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any) -> None:

@@ -8,7 +8,7 @@ import re
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from sweeps.scrub import scrubbed
 from sweeps.shelf import forget_checkpoints
 from sweeps.store import DELAY, Store
 from sweeps.trial import Trial, data_parts
+from sweeps.waiting import told_if_waiting
 from vera.build import locate_files
 from vera.interrupts import deferred_interrupt
 from vera.tasks import build_task
@@ -176,7 +177,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
 
     callback = ListenerCallback(listener, store)
-    with deferred_interrupt(signal.SIGTERM) as interrupt:
+    with deferred_interrupt(signal.SIGTERM) as interrupt, _told_if_busy(engine, callback, listener):
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),
@@ -196,6 +197,13 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
     if callback.store_error is not None:
         raise StoreError(f"{callback.store_error} The run was stopped, its trials can go on: mend that, then the same command.")
     return callback
+
+
+def _told_if_busy(engine: Engine, callback: "ListenerCallback", listener: Listener) -> AbstractContextManager[None]:
+    """A cluster of our own is never busy."""
+    if not joined_address(engine.address):
+        return nullcontext()
+    return told_if_waiting({"CPU": engine.conditions.cpus, "GPU": engine.conditions.gpus}, lambda: callback.begun, listener.noted)
 
 
 def _tune_config(engine: Engine, asked: Asked) -> Any:
