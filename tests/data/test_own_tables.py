@@ -167,8 +167,8 @@ def test_what_is_not_such_a_file_at_all(way, tmp_path):
         ([",a,y", "0,1,2", "1,3,4"], DataCorrupt, r"a column without a name; .*index=False"),
         (["a,b,y"], DataCorrupt, "has no rows: .*Write a row"),
         (["1,2,0", "3,4,1"], SettingError, r"no column 'y' .*first row names the columns: 1, 2, 0"),
-        (["a,b,y", "5,6,1", '"1,2,0', "3,4,1"], DataCorrupt, r"begins in line 3, is not csv \(unexpected end of data\). Close"),
-        (["a,b,y", "5,6,1", '"1"2,2,0'], DataCorrupt, r"row that begins in line 3, is not csv .*Close every quote"),
+        (["a,b,y", "5,6,1", '"1,2,0', "3,4,1"], DataCorrupt, r"not a csv file \(the row that begins in line 3: unexpected end of data\). Close"),
+        (["a,b,y", "5,6,1", '"1"2,2,0'], DataCorrupt, r"row that begins in line 3: .*Close every quote"),
         (["a,b,y", "1,2,1", "3,4,0.5"], DataCorrupt, r"column 'y', line 3: '0.5' is not a whole number; classes must be"),
         (["a,b,y", "1,2,1", "3,4,nan"], DataCorrupt, r"column 'y', line 3: 'nan' is not a whole number"),
         (["a,b,y", "1,2,1", "3,4,1"], DataCorrupt, r"one class only in its column 'y': 1"),
@@ -182,7 +182,7 @@ def test_csv_mistakes_are_named_by_column_and_line(tmp_path, lines, error, messa
 
 def test_a_csv_file_in_another_encoding_is_named_by_line(tmp_path):
     (tmp_path / "x.csv").write_bytes("a,y\n1,red\n2,grün\n".encode("latin1"))
-    with pytest.raises(DataCorrupt, match=r"x\.csv, line 3, is not UTF-8 \(.*\)\. .*iconv -f latin1 -t utf-8 x\.csv"):
+    with pytest.raises(DataCorrupt, match=r"x\.csv is not a csv file in UTF-8 \(line 3: .*\)\. .*iconv -f latin1 -t utf-8 x\.csv"):
         CSVTable("x.csv", "y", data_dir=tmp_path).split(0)
 
 

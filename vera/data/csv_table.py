@@ -74,10 +74,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         way = f"Write it anew in UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
-        raise DataCorrupt(f"{path}, line {_undecodable(path)}, is not UTF-8 ({error.reason}). {way}") from error
+        raise DataCorrupt(f"{path} is not a csv file in UTF-8 (line {_undecodable(path)}: {error.reason}). {way}") from error
     except csv.Error as error:
         way = "Close every quote; one inside a quoted cell is written twice."
-        raise DataCorrupt(f"{path}, the row that begins in line {begins}, is not csv ({error}). {way}") from error
+        raise DataCorrupt(f"{path} is not a csv file (the row that begins in line {begins}: {error}). {way}") from error
 
 
 def _undecodable(path: Path) -> int:
