@@ -167,7 +167,7 @@ def test_what_is_not_such_a_file_at_all(way, tmp_path):
         ([",a,y", "0,1,2", "1,3,4"], DataCorrupt, r"a column without a name; .*index=False"),
         (["a,b,y"], DataCorrupt, "has no rows: .*Write a row"),
         (["1,2,0", "3,4,1"], SettingError, r"no column 'y' .*first row names the columns: 1, 2, 0"),
-        (["a,b,y", "5,6,1", '"1,2,0', "3,4,1"], DataCorrupt, r"not a csv file \(the row that begins in line 3: unexpected end of data\). Close"),
+        (["a,b,y", "5,6,1", '"1,2,0', "3,4,1"], DataCorrupt, r"\(the row that begins in line 3: unexpected end of data\). Close"),
         (["a,b,y", "5,6,1", '"1"2,2,0'], DataCorrupt, r"row that begins in line 3: .*Close every quote"),
         (["a,b,y", "1,2,1", "3,4,0.5"], DataCorrupt, r"column 'y', line 3: '0.5' is not a whole number; classes must be"),
         (["a,b,y", "1,2,1", "3,4,nan"], DataCorrupt, r"column 'y', line 3: 'nan' is not a whole number"),
