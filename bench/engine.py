@@ -124,7 +124,7 @@ def _once_more(arguments: argparse.Namespace) -> str:
 
 def engine_of(arguments: argparse.Namespace) -> "Engine":
     """Where and with what the trials run, as the flags say."""
-    from sweeps.attempt import Conditions
+    from sweeps.conditions import Conditions
     from sweeps.execute import Engine
     from sweeps.exports import Exports
     from sweeps.places import within

@@ -91,7 +91,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def replay(arguments: argparse.Namespace) -> int:
-    from sweeps.attempt import Conditions
+    from sweeps.conditions import Conditions
     from sweeps.replay import compare_with_replay
 
     row, store = stored_trial(arguments.id, arguments, opened(arguments))

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.measured import Number, keep, numbers_of
-from sweeps.attempt import Conditions, run_trial
+from sweeps.attempt import run_trial
 from sweeps.cluster import connected
+from sweeps.conditions import Conditions
 from sweeps.execute import Engine, execute
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective

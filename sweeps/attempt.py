@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from sweeps.canonical import canonical_json
-from sweeps.conditions import Conditions as Conditions
+from sweeps.conditions import Conditions
 from sweeps.errors import StoreError
 from sweeps.provenance import trial_provenance
 from sweeps.restarts import RestartLog

@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sweeps.attempt import LOG_TAIL, Attempt, Conditions, Ending
+from sweeps.attempt import LOG_TAIL, Attempt, Ending
 from sweeps.canonical import canonical_json
 from sweeps.cluster import check_resources, connected, joined_address
+from sweeps.conditions import Conditions
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
 from sweeps.packing import check_packable, measured_shares, repeats

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 import torch
 
 from sweeps import cluster
-from sweeps.attempt import Conditions, run_trial
+from sweeps.attempt import run_trial
+from sweeps.conditions import Conditions
 from sweeps.errors import EngineError
 from sweeps.plan import kind
 from sweeps.row import FAILURES, Outcome, Row

@@ -4,7 +4,8 @@ import json
 import time
 from dataclasses import replace
 
-from sweeps.attempt import Conditions, run_trial
+from sweeps.attempt import run_trial
+from sweeps.conditions import Conditions
 from sweeps.row import Row
 from sweeps.trial import Trial
 

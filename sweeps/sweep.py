@@ -64,7 +64,13 @@ def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = N
 
     def add(enumerate_trials: Enumerate) -> Enumerate:
         made = Sweep(name, about, seeds, enumerate_trials, flop)
-        sweeps.register(name)(lambda: made)
+
+        def made_already() -> Sweep:
+            return made
+
+        # Known as what it enumerates, so that two of one name are told apart.
+        made_already.__module__, made_already.__qualname__ = enumerate_trials.__module__, enumerate_trials.__qualname__
+        sweeps.register(name)(made_already)
         return enumerate_trials
 
     return add

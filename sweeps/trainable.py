@@ -15,7 +15,8 @@ from typing import Any
 
 from ray import tune
 
-from sweeps.attempt import Attempt, Conditions
+from sweeps.attempt import Attempt
+from sweeps.conditions import Conditions
 from sweeps.errors import StoreError
 from sweeps.provenance import trial_provenance
 from sweeps.row import FAILURES, Row

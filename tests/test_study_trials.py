@@ -10,7 +10,8 @@ import pytest
 import torch
 from conformance import expect_refusal, other_values
 
-from sweeps.attempt import Attempt, Conditions, run_trial
+from sweeps.attempt import Attempt, run_trial
+from sweeps.conditions import Conditions
 from sweeps.trial import Trial
 from vera.errors import SettingError, VeraError
 from vera.evaluation import score_error, shifted_gaussian_ess

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from engine_helpers import vera
 
-from sweeps.attempt import Conditions
+from sweeps.conditions import Conditions
 from sweeps.execute import Engine
 from sweeps.search.declaration import Search, best
 from sweeps.search.objective import Objective

@@ -8,8 +8,8 @@ from engine_helpers import make_row
 from ray.tune.schedulers import TrialScheduler
 from ray.tune.search import Searcher
 
-from sweeps.attempt import Conditions
 from sweeps.canonical import canonical_json
+from sweeps.conditions import Conditions
 from sweeps.execute import Engine
 from sweeps.row import Record
 from sweeps.search import run as running

@@ -12,7 +12,8 @@ import pytest
 import torch
 from engine_helpers import TIMING, content, plugin
 
-from sweeps.attempt import Attempt, Conditions, Ending, run_trial
+from sweeps.attempt import Attempt, Ending, run_trial
+from sweeps.conditions import Conditions
 from sweeps.scrub import scrubbed
 from sweeps.store import Store
 from vera.tasks import DensityTask, Measurement

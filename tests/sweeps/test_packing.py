@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.cli import main, parser
-from sweeps.attempt import Conditions, run_trial
+from sweeps.attempt import run_trial
+from sweeps.conditions import Conditions
 from sweeps.errors import EngineError
 from sweeps.packing import GRAIN, MARGIN, MOST, SMOKE_STEPS, Footprint, check_packable, measure, needs_whole, repeats, share
 from sweeps.plan import kind

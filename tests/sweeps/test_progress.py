@@ -7,7 +7,8 @@ import pytest
 from engine_helpers import make_row, plugin
 
 from sweeps import progress as progress_module
-from sweeps.attempt import Attempt, Conditions
+from sweeps.attempt import Attempt
+from sweeps.conditions import Conditions
 from sweeps.execute import job_for
 from sweeps.progress import Progress, line_for
 from sweeps.store import Store

@@ -13,7 +13,8 @@ from test_survival import alive, processes_of, read_log
 
 from bench.cli import main
 from bench.flags import output_folder
-from sweeps.attempt import Attempt, Conditions, run_trial
+from sweeps.attempt import Attempt, run_trial
+from sweeps.conditions import Conditions
 from sweeps.places import within
 from sweeps.remote_folder import RemoteFolder
 from sweeps.shelf import forget_checkpoints

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from engine_helpers import make_row, plugin
 
-from sweeps.attempt import Conditions, run_trial
+from sweeps.attempt import run_trial
+from sweeps.conditions import Conditions
 from sweeps.replay import compare_with_replay, differences
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")

@@ -6,7 +6,8 @@ import time
 import pytest
 from engine_helpers import content, plugin
 
-from sweeps.attempt import Attempt, Conditions, run_trial
+from sweeps.attempt import Attempt, run_trial
+from sweeps.conditions import Conditions
 from sweeps.replay import compare_with_replay
 from sweeps.restarts import RestartLog
 from sweeps.trial import Trial

@@ -8,7 +8,8 @@ import pytest
 from engine_helpers import ROOT, vera
 
 from bench.cli import main, parser
-from sweeps.attempt import Attempt, Conditions, run_trial
+from sweeps.attempt import Attempt, run_trial
+from sweeps.conditions import Conditions
 from sweeps.only import matching
 from sweeps.sources import plugin_sources
 from sweeps.store import Store
