@@ -5,6 +5,7 @@ of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the f
 said is filled in, so that no other variant's rows can be taken for these.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,15 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     written = {key: _value(name, known[key], value) for key, value in settings.items()}
     part = {"name": name} | {key: setting.default for key, setting in known.items() if not setting.required} | written
     return part, _folder(path) if colon else None
+
+
+def fingerprint_at_hand(part: Mapping[str, Any], data_dir: str | None) -> str | None:
+    """Of a user's own file as it is now; None for other data, and where the file is not here."""
+    if "file" not in part:
+        return None
+    source = datasets.create(**part, **({} if data_dir is None else {"data_dir": data_dir}))
+    path = getattr(source, "path", None)  # a plug-in may keep its file in its own way
+    return str(source.fingerprint) if path is not None and Path(path).is_file() else None
 
 
 def _pair(pair: str, text: str) -> tuple[str, str]:

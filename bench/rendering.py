@@ -10,7 +10,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,16 +78,17 @@ def render(arguments: argparse.Namespace) -> int:
     try:
         found = {artifact: _by_profile(artifact, stores) for artifact in asked}
         others = _on_other_images(asked, stores) if EVERY in arguments.names and arguments.dataset is None else {}
-        return _render(arguments, found | others)
+        return _render(arguments, found | others, [note for results in stores for note in results.notes])
     finally:
         for problem in [problem for results in stores for problem in results.store.problems]:
             print(f"vera: {problem}", file=sys.stderr)
 
 
-def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]") -> int:
+def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]", notes: Sequence[str]) -> int:
     missing = [artifact for artifact, results in found.items() if not results]
     if missing and (EVERY not in arguments.names or len(missing) == len(found)):
-        raise VeraError(_no_rows(missing[0], arguments) if EVERY not in arguments.names else _nothing(arguments))
+        why = _no_rows(missing[0], arguments) if EVERY not in arguments.names else _nothing(arguments)
+        raise VeraError(" ".join([*(dict.fromkeys(notes) if arguments.dataset else ()), why]))
     for artifact, of_profiles in found.items():
         for results in of_profiles:
             (_name if arguments.quiet else _show)(artifact, results, _target(arguments))
@@ -181,6 +182,18 @@ def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
     return [artifact.on(part) for artifact in asked]
 
 
+def _at_hand(text: str | None) -> Mapping[str, str]:
+    """What the file of --dataset holds, if it names one: trials of what it held before are not shown."""
+    if text is None:
+        return {}
+    from bench.datasets import dataset_part, fingerprint_at_hand
+    from bench.results import data_key
+
+    part, folder = dataset_part(text)
+    found = fingerprint_at_hand(part, folder)
+    return {} if found is None else {data_key(part): found}
+
+
 def _on_other_images(asked: "list[Artifact]", stores: "list[Results]") -> "dict[Artifact, list[Results]]":
     """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes them."""
     from sweeps.canonical import canonical_json
@@ -205,8 +218,8 @@ def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]
     from sweeps.places import may_exist, within
 
     check_ships(arguments)
-    folders = {source: _folder(source, arguments) for source in asked_sources(arguments)}
-    found = [Results.at(at, profile, source) for source, at in folders.items() if may_exist(within(at, "trials"))]
+    folders, at_hand = {source: _folder(source, arguments) for source in asked_sources(arguments)}, _at_hand(arguments.dataset)
+    found = [Results.at(at, profile, source, at_hand) for source, at in folders.items() if may_exist(within(at, "trials"))]
     return [results for results in found if results.rows or arguments.profile != EVERY]
 
 

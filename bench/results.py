@@ -3,10 +3,13 @@
 A row's spec has every default written out, a declared trial only what it cares about; a row is the trial's if all that was declared
 stands in it, whatever the seed. Where two variants of one declared trial are in the store (a default was changed in between), the
 one that finished last counts, and `notes` says so.
+
+Of a data set whose content changed in between, one content is shown, in every line of every table: that of the file where it is at
+hand, else the one that was trained last. Trials of another are as good as not run, and `notes` names both.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,10 +39,12 @@ class Results:
     source: Source = "local"
     notes: list[str] = field(default_factory=list)
     """What a reader must know about the choice of rows."""
+    at_hand: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of data sets whose file is here, by `data_key`."""
 
     @classmethod
-    def at(cls, folder: Place, profile: Profile, source: Source = "local") -> "Results":
-        return cls(open_store(folder), profile, source)
+    def at(cls, folder: Place, profile: Profile, source: Source = "local", at_hand: Mapping[str, str] | None = None) -> "Results":
+        return cls(open_store(folder), profile, source, at_hand=at_hand or {})
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -47,22 +52,19 @@ class Results:
 
     def apart(self) -> "Results":
         """The same rows, not read again, with notes of their own: one for each artifact."""
-        other = Results(self.store, self.profile, self.source)
-        other.rows, other._specs = self.rows, self._specs
+        other = Results(self.store, self.profile, self.source, at_hand=self.at_hand)
+        other.rows, other._specs, other._shown = self.rows, self._specs, self._shown
         return other
 
     def like(self, trial: Trial) -> list[Row]:
         """The rows of this trial under every seed, in the order of seeds; those of tuning seeds only for a trial that has one."""
-        declared = trial.spec.to_dict()
         families: dict[str, list[Row]] = {}
-        for row, spec in self._specs:
-            same_use = (row.seed >= TUNING_SEED) == (trial.spec.seed >= TUNING_SEED)
-            if (
-                same_use
-                and row.method == trial.spec.method["name"]
-                and _says(spec, {k: v for k, v in declared.items() if k != "seed"})
-            ):
+        for row, spec in self._of(trial):
+            shown = self._shown[data_key(spec["dataset"])]
+            if row.data_fingerprint == shown:
                 families.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
+            else:
+                self._say_left_out(trial.data, spec["dataset"], shown)
         latest = max(families.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
         self._take_note(f"{trial.name} on {trial.spec.dataset['name']}", len(families), latest)
         return sorted(latest, key=lambda row: row.seed)
@@ -81,6 +83,23 @@ class Results:
     def curves(self, row: Row) -> list[CurvePoint]:
         return self.store.curves(row.trial_id)
 
+    def _of(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
+        """Rows in which all stands that the trial declares, whatever their seed and the content of their data."""
+        declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
+        for row, spec in self._specs:
+            same_use = (row.seed >= TUNING_SEED) == (trial.spec.seed >= TUNING_SEED)
+            if same_use and row.method == trial.spec.method["name"] and _says(spec, declared):
+                yield row, spec
+
+    def _say_left_out(self, name: str, dataset: Mapping[str, Any], shown: str) -> None:
+        """Once for a data set, with every content of it that is not shown."""
+        key = data_key(dataset)
+        others = sorted({row.data_fingerprint for row, spec in self._specs if data_key(spec["dataset"]) == key} - {shown})
+        why = "the file as it is" if key in self.at_hand else "what was trained last"
+        rest = f"Shown is {shown}, {why}; trials of {', '.join(others)} are left out."
+        text = f"{name}: its content changed between trials. {rest}"
+        self.notes += [text] if text not in self.notes else []
+
     def _take_note(self, name: str, variants: int, rows: list[Row]) -> None:
         """Once each, however often the trial is asked for."""
         restarted = sum(bool(json.loads(row.restarts)) for row in rows)
@@ -94,12 +113,23 @@ class Results:
     def _specs(self) -> list[tuple[Row, dict[str, Any]]]:
         return [(row, json.loads(row.spec)) for row in self.rows]
 
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        """The content that is shown of each data set."""
+        in_order = sorted(self._specs, key=lambda pair: (pair[0].finished_at, pair[0].data_fingerprint))
+        return {data_key(spec["dataset"]): row.data_fingerprint for row, spec in in_order} | dict(self.at_hand)
+
 
 def open_store(folder: Place, create: bool = False, needed: bool = True) -> Store:
     """The store of a results directory; one that is not there is as good as empty where it is not `needed`. In the one that ships
     nothing is moved: git restores what is damaged."""
     ships = not is_url(folder) and Path(folder).resolve() == Path(PUBLISHED).resolve()
     return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "", needed=needed)
+
+
+def data_key(dataset: Mapping[str, Any]) -> str:
+    """A data set as a trial describes it, but for the labels that it shows: with all of them or ten, its content is the same."""
+    return canonical_json({key: value for key, value in dataset.items() if key != "labels_per_class"})
 
 
 def metrics_of(row: Row) -> dict[str, float]:
