@@ -46,7 +46,8 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     from sweeps.sweep import find_sweep, sweeps
     from vera.settings import by_number
 
-    held = opened(arguments).outcomes()
+    store = opened(arguments)
+    held = store.outcomes()
     names = sorted(sweeps.names(), key=by_number)
     for name in names:
         sweep = find_sweep(name)
@@ -56,6 +57,7 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
             "  ".join(f"{profile} {count:<7}" for profile, count in counts.items()) if any(trials.values()) else "needs no trials"
         )
         print(f"{name:{max(map(len, names))}}  {told:43}  {sweep.about}")
+    name_problems(store)
     return 0
 
 
@@ -95,6 +97,7 @@ def replay(arguments: argparse.Namespace) -> int:
     from sweeps.replay import compare_with_replay
 
     row, store = stored_trial(arguments.id, arguments, opened(arguments))
+    name_problems(store)
     _check_known(row)
     differences, seconds = compare_with_replay(row, Conditions(data_dir=arguments.data_dir, cpus=row.cpus, device=row.device))
     title = f"replayed {row.label} seed {row.seed}{origin(store)} in {seconds:.0f} s"

@@ -81,7 +81,7 @@ def add_search(verbs: Verbs) -> None:
 def search(arguments: argparse.Namespace) -> int:
     if arguments.task is None:
         return tasks()
-    from bench.looking import opened
+    from bench.looking import name_problems, opened
     from sweeps.search.run import Budget, proposer_for
 
     declared = asked_search(arguments)
@@ -90,6 +90,7 @@ def search(arguments: argparse.Namespace) -> int:
     budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
     store = opened(arguments, create=not arguments.dry_run)
     proposer = proposer_for(declared, arguments.profile, budget, store)
+    name_problems(store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
     if arguments.dry_run:
         print("\n".join(to_come(declared, arguments.profile, budget, proposer.at_most())))

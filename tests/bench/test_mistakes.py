@@ -216,6 +216,18 @@ def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkey
         assert "vera run" in error
 
 
+@pytest.mark.parametrize("verb", [["list"], ["search", "moons", "--profile", "smoke", "--dry-run"]])
+def test_who_sets_a_damaged_part_aside_names_it(verb, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    part = tmp_path / "results" / "local" / "trials" / "rows" / "part.parquet"
+    part.parent.mkdir(parents=True)
+    part.write_text("not Parquet")
+    assert main(verb) == 0
+    (problem,) = capsys.readouterr().err.splitlines()
+    assert "rows/part.parquet is not readable" in problem
+    assert not part.exists()
+
+
 @pytest.fixture
 def ships(tmp_path, monkeypatch):
     """A working directory in which nothing but trials of table2 ships, and the id of one."""
