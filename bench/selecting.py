@@ -9,7 +9,6 @@ A single trial brings its profile along.
 
 import argparse
 import shlex
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,18 +81,23 @@ def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
 
 
 def stored_trial(trial_id: str, arguments: argparse.Namespace, store: "Store") -> "tuple[Row, Store]":
-    """From the user's own store, else from the published one; and which of them has it."""
+    """From the user's own store, else from the published one; and which of them has it. Ids are in small letters."""
     from bench.results import open_store
 
+    asked = trial_id.lower()
     try:
-        return store.row(trial_id), store
+        return store.row(asked), store
     except AmbiguousTrial:
         raise
     except UnknownTrial as error:
-        with suppress(StoreError, UnknownTrial):
-            published = open_store(PUBLISHED)
-            return published.row(trial_id), published
-        raise UnknownTrial(f"{error} {_where_ids_stand(arguments, store)}") from error
+        unknown = error
+    try:
+        published = open_store(PUBLISHED)
+        return published.row(asked), published
+    except AmbiguousTrial:  # some of those that ship: more of the id tells which
+        raise
+    except (StoreError, UnknownTrial):
+        raise UnknownTrial(f"{unknown} {_where_ids_stand(arguments, store)}") from unknown
 
 
 def _where_ids_stand(arguments: argparse.Namespace, store: "Store") -> str:

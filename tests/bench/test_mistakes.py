@@ -262,6 +262,20 @@ def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
     assert capsys.readouterr().err.endswith("the ids of the trials that ship stand in the page of: vera report --from published\n")
 
 
+def test_an_id_may_be_typed_in_capitals(ships, capsys):
+    assert main(["show", ships[:8].upper()]) == 0
+    assert capsys.readouterr().out.startswith(ships)
+
+
+def test_the_beginning_of_several_trials_that_ship_is_said_to_be_one(ships, tmp_path, capsys):
+    twin = replace(row_of(find_sweep("table2").trials("laptop", [0])[0]), trial_id=f"{ships[:6]}0123456789")
+    stored(tmp_path / "results" / "published", [twin])
+    assert main(["show", ships[:6]]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"vera: 2 trials begin with '{ships[:6]}': ")
+    assert err.endswith("Give more of the id.\n")
+
+
 def test_who_asks_for_a_trial_that_is_not_there_is_led_to_the_page_of_this_place(ships, capsys):
     assert main(["show", "zzzz", "--results-dir", "results/published"]) == 2
     assert capsys.readouterr().err.endswith(" Every id stands in the page of: vera report --results-dir results/published\n")
