@@ -93,6 +93,8 @@ def render_slurm(arguments: argparse.Namespace, command: tuple[str, ...]) -> str
 def render_ray_up(arguments: argparse.Namespace, command: tuple[str, ...]) -> str:
     nodes = _nodes(arguments)
     hosts = tuple(host.strip() for host in (arguments.hosts or "").split(",") if host.strip())
+    if arguments.hosts is not None and not hosts:
+        raise EngineError("--hosts names no machine: write --hosts 10.0.0.1,10.0.0.2, the head first, or leave it out for AWS.")
     image = arguments.image or (None if hosts else nodes.image)
     return ray_up.render(
         ray_up.RayUp(

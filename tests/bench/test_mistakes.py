@@ -91,6 +91,8 @@ MISTAKES = {
     "launch job -- run table6 --dataset csv:iris.csv,label=species --only method=vrea": "fits --only method=vrea. Did you mean",
     "launch job -- run table9": "The command after -- cannot be run: table9 needs no trials. To see it: vera render table9",
     "launch ray-up -- search moon": "The command after -- cannot be run: There is no task 'moon' to search. Did you mean moons?",
+    "launch ray-up --hosts , -- run table2": "--hosts names no machine: write --hosts 10.0.0.1,10.0.0.2, the head first, or leave",
+    "launch ray-up --hosts= -- run table2": "--hosts names no machine",
     "launch job -- search": "The command after -- cannot be run: it names no TASK, and so only lists them",
     "launch slurm -- vera run table2": "Leave out vera after --: vera launch slurm ... -- run table2",
     "run table2 --nosuch": "there is no --nosuch. See: vera run --help",
