@@ -85,11 +85,14 @@ class Cell:
 
 
 def difference_interval(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than two values."""
+    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than two values, or where
+    no side has any spread: a handful of equal values is no proof that the next is equal too."""
     if len(a) < 2 or len(b) < 2:
         return None
     u, v = variance(a) / len(a), variance(b) / len(b)
-    share = u / (u + v) if u + v else 0.5
+    if not u + v:
+        return None
+    share = u / (u + v)
     freedom = 1 / (share**2 / (len(a) - 1) + (1 - share) ** 2 / (len(b) - 1))
     return fmean(a) - fmean(b), t_quantile(freedom, level) * math.sqrt(u + v)
 

@@ -41,7 +41,7 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
             return Finding("undetermined", f"{name} has no value ({cell.reason})")
     interval = _interval(a, b, comparisons)
     if interval is None:
-        return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: too few for an interval")
+        return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: {_no_interval(a, b)}")
     difference, half_width, strict = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if difference > half_width:
@@ -58,7 +58,7 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
         return Finding("undetermined", f"{name}: {a.reason or b.reason}")
     interval = _interval(a, b, comparisons)
     if interval is None:
-        return Finding("undetermined", f"{name}: too few for an interval")
+        return Finding("undetermined", f"{name}: {_no_interval(a, b)}")
     difference, half_width, strict = interval
     evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
@@ -80,6 +80,10 @@ def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] 
     usual = difference_interval(a.values, b.values)
     strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
     return None if usual is None or strict is None else (*usual, strict[1])
+
+
+def _no_interval(a: Cell, b: Cell) -> str:
+    return "too few for an interval" if min(a.n, b.n) < 2 else "equal in every seed, and without any spread there is no interval"
 
 
 def _mean(name: str, cell: Cell) -> str:

@@ -43,8 +43,8 @@ def test_the_interval_of_a_difference_is_welchs(a, b):
     assert half_width == pytest.approx((expected.high - expected.low) / 2, rel=1e-6)
 
 
-def test_two_sides_without_any_spread_differ_by_exactly_that():
-    assert difference_interval([2.0, 2.0], [1.5, 1.5, 1.5]) == (0.5, 0.0)
+def test_two_sides_without_any_spread_give_no_interval():
+    assert difference_interval([2.0, 2.0], [1.5, 1.5, 1.5]) is None
 
 
 @pytest.mark.parametrize(("a", "b"), [([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])

@@ -19,6 +19,16 @@ def test_equal_values_decide_nothing():
     assert compare("A", same, "B", same).judgement == "undetermined"
 
 
+@pytest.mark.parametrize("judge", [compare, lambda _, a, name, b: at_most(name, a, b, 0.5)])
+def test_values_without_any_spread_prove_nothing(judge):
+    high, low = Cell((0.9, 0.9), ("ok", "ok")), Cell((0.89, 0.89), ("ok", "ok"))
+    for a, b in ((high, low), (low, high)):
+        finding = judge("A", a, "B", b)
+        assert finding.judgement == "undetermined"
+        assert finding.evidence.endswith("equal in every seed, and without any spread there is no interval")
+    assert compare("A", HIGH, "B", low).judgement == "supported", "one side's spread is enough for an interval"
+
+
 def test_the_evidence_is_the_difference_with_its_interval_and_counts():
     assert compare("VERA-HMC", LOW, "B", HIGH).evidence == "VERA-HMC − B = −1 ± 0.23 (n=3 and 3)"
 
