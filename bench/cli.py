@@ -3,10 +3,13 @@
 A verb is one function that adds its parser and names the function that runs it; `VERBS` lists them. Whatever a verb needs it
 imports when it runs, so that `vera --help` answers at once and rendering works where torch is not installed.
 
-A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceback. Anything else is a bug and shows itself.
+A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceback. So is a full disk behind `>`. Anything else is
+a bug and shows itself.
 """
 
 import argparse
+import errno
+import io
 import os
 import signal
 import sys
@@ -31,27 +34,59 @@ EXAMPLES = """examples:
 
 BY_SIGNAL = 128
 """The exit code of what a signal ended is this and its number, as shells have it: 130 after Ctrl-C."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+NO_PLACE = (errno.ELOOP, errno.ENAMETOOLONG)
 Run = Callable[[argparse.Namespace], int]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one verb; its exit code."""
+    print_what_can_be()
     arguments = parser().parse_args(help_asked(sys.argv[1:] if argv is None else argv))
     try:
+        check_here()
         load_plugins(getattr(arguments, "plugin", []))
         settle_data_dir(arguments)
         check_results_dir(arguments)
         run: Run = arguments.run
-        return run(arguments)
+        code = run(arguments)
+        sys.stdout.flush()  # here, where a full disk is still told in one line
+        return code
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
         return BY_SIGNAL + error.signal if isinstance(error, Interrupted) else 2
     except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in FULL or error.filename is not None:  # one who opens a file names it, one who prints does not
+            raise
+        print(f"vera: Nothing more can be written: {error.strerror}. Make room, or send the output elsewhere.", file=sys.stderr)
+        drop_output()
+        return 2
     except KeyboardInterrupt:
         print("vera: interrupted", file=sys.stderr)
         return BY_SIGNAL + signal.SIGINT
+
+
+def print_what_can_be() -> None:
+    """A mark that the terminal's encoding does not have becomes a question mark, and no error: a plain `·` would end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def drop_output() -> None:
+    """What is printed from here on, and what is still held back, goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def check_here() -> None:
+    """Torch does not even load in a directory that was removed."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise VeraError("The working directory is no longer there. Go to one that is, and call it again: cd DIR") from error
 
 
 def help_asked(words: list[str]) -> list[str]:
@@ -89,6 +124,11 @@ def check_results_dir(arguments: argparse.Namespace) -> None:
     check_place(folder)
     if os.path.isfile(folder):
         raise SettingError(f"--results-dir {folder} is a file; it takes the directory in which results lie, or shall lie.")
+    try:
+        os.stat(folder)
+    except OSError as error:
+        if error.errno in NO_PLACE:  # what is not there yet can be made, these cannot
+            raise SettingError(f"--results-dir {folder} cannot be used: {error.strerror}. Choose another directory.") from error
 
 
 def parser() -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from bench.flags import PROFILES, Verbs, shown_place, verb
+from bench.flags import PROFILES, RESULTS_DIR, Verbs, shown_place, verb
 from bench.selecting import origin, stored_trial
 from vera.errors import UnknownName
 
@@ -129,5 +129,12 @@ def name_problems(store: "Store") -> None:
 def opened(arguments: argparse.Namespace, create: bool = False) -> "Store":
     """The store of --results-dir. Who only looks makes no directory: where there is none, there are no trials."""
     from bench.results import open_store
+    from sweeps.errors import StoreError
+    from sweeps.places import is_url
 
-    return open_store(arguments.results_dir, create, needed=False)
+    try:
+        return open_store(arguments.results_dir, create, needed=False)
+    except StoreError as error:
+        if RESULTS_DIR in str(error) or is_url(arguments.results_dir):
+            raise
+        raise StoreError(f"{error} Choose another directory with {RESULTS_DIR}.") from error

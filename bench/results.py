@@ -9,10 +9,10 @@ hand, else the one that was trained last. Trials of another are as good as not r
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -123,7 +123,7 @@ class Results:
 def open_store(folder: Place, create: bool = False, needed: bool = True) -> Store:
     """The store of a results directory; one that is not there is as good as empty where it is not `needed`. In the one that ships
     nothing is moved: git restores what is damaged."""
-    ships = not is_url(folder) and Path(folder).resolve() == Path(PUBLISHED).resolve()
+    ships = not is_url(folder) and os.path.realpath(folder) == os.path.realpath(PUBLISHED)  # Path.resolve fails on a loop of links
     return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "", needed=needed)
 
 
