@@ -5,6 +5,7 @@ An artifact names its trials for each profile, the paper's values, the claims it
 nobody can list its trials beforehand, as those of a search.
 """
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ NOTHING_TO_RUN = {
     for name, what in {"table1": "compares ways of training in words", "table7": "recommends settings"}.items()
 }
 """Tables of the paper that are not declared, and why."""
+OWN_FILE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet)")
+DATA_SET = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*( \([a-z_]+=[A-Za-z0-9]+(, [a-z_]+=[A-Za-z0-9]+)*\))?")
+"""Names that no other is taken for once they are part of a file's: my.csv; CIFAR10 (batches=1)."""
 Value = Cell | float | str | None
 
 
@@ -140,7 +144,15 @@ class Artifacts:
 
 def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
     """Of an artifact's files, such as table6-wine, and its title, where it is on other data than its own."""
-    return f"{artifact.name}-{re.sub(r'[^a-z0-9]+', '-', data.lower()).strip('-')}", f"{artifact.title} on {data}"
+    return f"{artifact.name}-{file_name(data)}", f"{artifact.title} on {data}"
+
+
+def file_name(data: str) -> str:
+    """The data's name as part of a file's; with a hash where another name would give the same: a_b.csv is not a-b.csv."""
+    words = re.sub(r"[^a-z0-9]+", "-", data.lower()).strip("-")
+    if OWN_FILE.fullmatch(data) or (DATA_SET.fullmatch(data) and not words.endswith(("-csv", "-parquet"))):
+        return words
+    return "-".join(filter(None, (words, hashlib.sha256(data.encode(errors="surrogateescape")).hexdigest()[:6])))
 
 
 def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:

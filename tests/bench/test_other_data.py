@@ -1,8 +1,11 @@
 """Data of one's own in place of a table's: what is looked at before anything is trained, and what is said of it."""
 
+import re
+
 import pytest
 from engine_helpers import ROOT
 
+from bench.artifact import file_name
 from bench.cli import main
 from vera.registry import datasets
 
@@ -52,6 +55,28 @@ def test_what_goes_wrong_in_its_split_is_one_line_too(planned):
 def test_too_few_points_of_a_plug_in_are_refused_once(planned):
     code, err = planned("self.split = lambda seed: Split(self, (self.x[:9], self.y[:9]), (self.x[9:], self.y[9:]), None)")
     assert (code, err) == (2, "vera: two-classes has 9 rows to train with, fewer than a batch of 64: it is too small for this.\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("iris.csv", "iris-csv"),
+        ("a-b.csv", "a-b-csv"),
+        ("my.parquet", "my-parquet"),
+        ("digits-table", "digits-table"),
+        ("SVHN", "svhn"),
+        ("CIFAR10 (batches=1)", "cifar10-batches-1"),
+    ],
+)
+def test_a_usual_name_is_that_of_its_files(data, name):
+    assert file_name(data) == name
+
+
+def test_data_of_different_names_have_files_of_their_own():
+    texts = ["a-b.csv", "a_b.csv", "a b.csv", "A-b.csv", "a.b.csv", "a-b-csv", "a--b.csv", "数.csv", "данные.csv", "é.csv", ".csv"]
+    names = [file_name(text) for text in texts]
+    assert len(set(names)) == len(texts)
+    assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
 
 
 def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):
