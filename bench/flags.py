@@ -1,12 +1,13 @@
 """Flags that verbs share, and what their values must be."""
 
 import argparse
-import math
 import re
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from bench.values import above_0, at_least, gpus, seconds, seeds, some_seconds
 
 if TYPE_CHECKING:
     from bench.results import Source
@@ -22,8 +23,6 @@ PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
-TINY = math.ulp(0.0)
-"""The least number above 0."""
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -178,7 +177,7 @@ def selection(verb: argparse.ArgumentParser) -> None:
     )
     dataset(parser)
     parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
-    parser.add_argument("--seeds", metavar="N", type=count, help="seeds 0 to N-1 in place of the sweep's own")
+    parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds 0 to N-1 in place of the sweep's own")
     parser.add_argument(
         "--reuse-published", action="store_true", help=f"take the trials that ship in {PUBLISHED} in place of training them"
     )
@@ -195,61 +194,21 @@ def execution(verb: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
     parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(
-        "--cpus-per-trial", type=_above_0, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
+        "--cpus-per-trial", type=above_0, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
     )
     parser.add_argument(
         "--gpus-per-trial",
-        type=_gpus,
+        type=gpus,
         default=0.0,
         metavar="N",
         help="GPUs of a trial, a fraction of one, or auto: as it needs memory",
     )
-    parser.add_argument("--max-concurrent", type=count, metavar="N", help="at most so many trials at once")
-    parser.add_argument("--time-limit", type=_some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long")
+    parser.add_argument("--max-concurrent", type=at_least(1), metavar="N", help="at most so many trials at once")
+    parser.add_argument("--time-limit", type=some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long")
     parser.add_argument(
-        "--checkpoint-every", type=_seconds, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
+        "--checkpoint-every", type=seconds, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
     )
     parser.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
     parser.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
     parser.add_argument("--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project")
     parser.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
-
-
-def _number(text: str, rule: str, least: float = 0.0) -> float:
-    """From `least` on; the whole rule is said at once."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be {rule}, got '{text}'")
-    return value
-
-
-def _above_0(text: str) -> float:
-    return _number(text, "a number above 0", TINY)
-
-
-def _seconds(text: str) -> float:
-    return _number(text, "seconds, a number from 0 on")
-
-
-def _some_seconds(text: str) -> float:
-    return _number(text, "seconds, a number above 0", TINY)
-
-
-def _gpus(text: str) -> float | str:
-    return text if text == "auto" else _number(text, "a number from 0 on, or auto")
-
-
-def whole(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):
-        raise argparse.ArgumentTypeError(f"must be a whole number, got '{text}'")
-    return int(text)
-
-
-def count(text: str) -> int:
-    value = int(text) if text.lstrip("+-").isdecimal() else 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1, got '{text}'")
-    return value

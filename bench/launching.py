@@ -13,6 +13,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from bench.flags import Verbs
+from bench.values import at_least
 from sweeps.errors import EngineError
 from sweeps.launch import job, kuberay, ray_up, slurm
 from sweeps.launch.settings import Nodes, flag_of
@@ -203,9 +204,9 @@ def _system(systems: Verbs, name: str, render: Render, text: str) -> argparse.Ar
 
 
 def _size(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=_at_least(1), default=1, metavar="N", help="machines, the head among them (default: 1)")
-    parser.add_argument("--cpus-per-node", type=_at_least(1), default=8, metavar="N", help="(default: 8)")
-    parser.add_argument("--gpus-per-node", type=_at_least(0), default=0, metavar="N", help="(default: 0)")
+    parser.add_argument("--nodes", type=at_least(1), default=1, metavar="N", help="machines, the head among them (default: 1)")
+    parser.add_argument("--cpus-per-node", type=at_least(1), default=8, metavar="N", help="(default: 8)")
+    parser.add_argument("--gpus-per-node", type=at_least(0), default=0, metavar="N", help="(default: 0)")
 
 
 def _nodes(arguments: argparse.Namespace) -> Nodes:
@@ -224,12 +225,3 @@ def _setup(parser: argparse.ArgumentParser) -> None:
 
 def _working_dir(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--working-dir", metavar="DIR", help=text)
-
-
-def _at_least(minimum: int) -> Callable[[str], int]:
-    def count(text: str) -> int:
-        if not text.isdigit() or int(text) < minimum:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {minimum} on, got {text}")
-        return int(text)
-
-    return count

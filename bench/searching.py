@@ -22,13 +22,12 @@ from bench.flags import (
     PROFILES,
     RESULTS_DIR,
     Verbs,
-    count,
     execution,
     kept,
     output_folder,
     verb,
-    whole,
 )
+from bench.values import at_least, seeds, whole
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
@@ -64,10 +63,10 @@ def add_search(verbs: Verbs) -> None:
         help="values of an axis in the grid, in place of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
     )  # fmt: skip
     parser.add_argument(
-        "--configurations", metavar="N", type=count,
+        "--configurations", metavar="N", type=at_least(1),
         help=f"how many in all, earlier runs of this name included (default: {USUAL}; of a grid, all)",
     )  # fmt: skip
-    parser.add_argument("--seeds", metavar="N", type=count, help="seeds of each configuration (default: the task's own)")
+    parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds of each configuration (default: the task's own)")
     parser.add_argument(
         "--aggregate", choices=("mean", "median", "worst"), default="mean", help="how seeds make one score (default: mean)"
     )
