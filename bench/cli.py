@@ -20,7 +20,7 @@ from typing import get_args
 
 import vera
 from bench import engine, launching, looking, rendering, reporting, searching
-from bench.flags import Parser, Verbs
+from bench.flags import Parser, Verbs, data_dir, plugin
 from sweeps.errors import Interrupted
 from vera.errors import DataMissing, SettingError, VeraError
 
@@ -159,14 +159,8 @@ def add_data(verbs: Verbs) -> None:
 def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.ArgumentParser:
     """A parser with the flags that every data action takes."""
     action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    action.add_argument("--data-dir", metavar="DIR", help="where the files lie (default: VERA_DATA, else ~/.cache/vera)")
-    action.add_argument(
-        "--plugin",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a Python file with methods, data or sweeps of your own; repeatable",
-    )
+    data_dir(action)
+    plugin(action)
     action.set_defaults(run=run)
     return action
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.counts import counted
 from bench.flags import PUBLISHED
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ GPU_RATE = 5e12
 """Operations a second that one GPU is assumed to keep up: a third of a V100's peak in single precision."""
 GPU_STEP = 5e-3
 """Seconds below which no training step is assumed to come."""
-
-
-def counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def published_seconds(trials: "Sequence[Trial]") -> dict[str, float]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bench.costs import counted
+from bench.counts import counted
 
 if TYPE_CHECKING:
     from sweeps.row import Row

@@ -6,7 +6,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
-from bench.costs import counted, own_cores, plan_cost, published_seconds, trial_cost
+from bench.costs import own_cores, plan_cost, published_seconds, trial_cost
+from bench.counts import counted
 from bench.edited import name_edits
 from bench.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, Verbs, execution, kept, selection, verb
 from bench.looking import name_problems, opened

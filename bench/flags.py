@@ -90,18 +90,21 @@ def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
     """A verb that looks into a store."""
     parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     results_dir(parser, "where results lie")
-    parser.add_argument(
-        "--plugin",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a Python file with methods, data or sweeps of your own; repeatable",
-    )
+    plugin(parser)
     return parser
 
 
 def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"{text}: {PLACE} (default: {LOCAL})")
+
+
+def plugin(parser: argparse.ArgumentParser) -> None:
+    text = "a Python file with methods, data or sweeps of your own; repeatable"
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help=text)
+
+
+def data_dir(parser: "argparse._ActionsContainer") -> None:
+    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
 
 
 def shown_place(arguments: argparse.Namespace) -> str:
@@ -176,7 +179,7 @@ def selection(verb: argparse.ArgumentParser) -> None:
         help="only such trials, e.g. method=vera; repeated: those that fit all",
     )
     dataset(parser)
-    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    data_dir(parser)
     parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds 0 to N-1 in place of the sweep's own")
     parser.add_argument(
         "--reuse-published", action="store_true", help=f"take the trials that ship in {PUBLISHED} in place of training them"

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from bench.flags import PROFILES, RESULTS_DIR, Verbs, shown_place, verb
+from bench.flags import PROFILES, RESULTS_DIR, Verbs, data_dir, shown_place, verb
 from bench.selecting import origin, stored_trial
 from vera.errors import UnknownName
 
@@ -37,7 +37,7 @@ def add_show(verbs: Verbs) -> None:
 def add_replay(verbs: Verbs) -> None:
     parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row")
     parser.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
-    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    data_dir(parser)
     parser.set_defaults(run=replay)
 
 

@@ -30,6 +30,7 @@ from bench.flags import (
     kept,
     ours_instead,
     output_folder,
+    plugin,
     results_dir,
 )
 from vera.errors import UnknownName, VeraError
@@ -59,13 +60,7 @@ def add_render(verbs: Verbs) -> None:
     verb.add_argument("--quiet", action="store_true", help="print the names of the files, not what is in them")
     dataset(verb)
     results_dir(verb, "where your own store lies")
-    verb.add_argument(
-        "--plugin",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a Python file with methods, data or sweeps of your own; repeatable",
-    )
+    plugin(verb)
     verb.set_defaults(run=render)
 
 

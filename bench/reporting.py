@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.flags import PUBLISHED, Verbs, asked_sources, check_ships, ours_instead, output_folder, results_dir, shown_place
+from bench.flags import PUBLISHED, Verbs, asked_sources, check_ships, ours_instead, output_folder, plugin, results_dir, shown_place
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
@@ -23,13 +23,7 @@ def add_report(verbs: Verbs) -> None:
     )  # fmt: skip
     results_dir(verb, "where your own store lies")
     verb.add_argument("--open", action="store_true", help="show the page in a browser")
-    verb.add_argument(
-        "--plugin",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a Python file with methods, data or sweeps of your own; repeatable",
-    )
+    plugin(verb)
     verb.set_defaults(run=report)
 
 
@@ -84,12 +78,11 @@ def _by_profile(folder: str, source: "Source") -> "list[Results]":
 
 def _warnings(found: "list[Results]") -> list[str]:
     """What the page leaves out."""
-    from bench.report.wording import count
+    from bench.counts import counted
     from sweeps.trial import PROTOCOL
 
     store = found[0].store
     older = sum(row.protocol != PROTOCOL for row in store.rows())
-    left_out = (
-        f"{count(older, 'trial')} of another protocol than {PROTOCOL} {'is' if older == 1 else 'are'} not comparable and left out."
-    )
+    verb = "is" if older == 1 else "are"
+    left_out = f"{counted(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
     return [*([left_out] if older else []), *store.problems]

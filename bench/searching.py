@@ -22,6 +22,7 @@ from bench.flags import (
     PROFILES,
     RESULTS_DIR,
     Verbs,
+    data_dir,
     execution,
     kept,
     output_folder,
@@ -72,7 +73,7 @@ def add_search(verbs: Verbs) -> None:
     )
     parser.add_argument("--against", choices=("seconds",), help="a second objective: the best are those that nothing beats in both")
     parser.add_argument("--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)")
-    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    data_dir(parser)
     execution(parser)
     parser.set_defaults(run=search)
 

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from bench.counts import counted
 from bench.report.curves import LIMIT, Curve, Name, drawing
 from bench.report.markup import Markup, element, together
-from bench.report.wording import count, exact, short_commit
+from bench.report.wording import exact, short_commit
 from bench.results import metrics_of
 from sweeps.row import Row
 
@@ -48,7 +49,7 @@ def _ending(row: Row) -> Markup:
     ]
     return together(
         [element("p", text, class_="why") for text in reason],
-        [element("h5", f"Restarted {count(len(tries), 'time')}"), element("ol", tries)] if tries else [],
+        [element("h5", f"Restarted {counted(len(tries), 'time')}"), element("ol", tries)] if tries else [],
         [element("h5", "End of its log"), element("pre", row.log_tail, tabindex=0)] if row.log_tail else [],
     )
 

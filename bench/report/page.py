@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import get_args
 
 from bench.artifact import Artifact
+from bench.counts import counted
 from bench.report.markup import Markup, element, together
 from bench.report.section import section
-from bench.report.wording import count, short_commit
+from bench.report.wording import short_commit
 from bench.results import Results
 from sweeps.row import Row
 from sweeps.trial import Profile
@@ -81,7 +82,7 @@ def _profile_line(profile: Profile, n: int) -> Markup:
     if not n:
         return together(f"{profile} profile: no trials")
     link = element("a", f"{profile} profile", href=f"#{profile}")
-    return together(link, f": {count(n, 'trial')} (", _inner(profile), ")")
+    return together(link, f": {counted(n, 'trial')} (", _inner(profile), ")")
 
 
 def _inner(profile: Profile) -> Markup:

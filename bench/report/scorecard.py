@@ -11,9 +11,9 @@ from typing import get_args
 
 from bench.artifact import Artifact
 from bench.claims import Claim, Finding, Judgement
+from bench.counts import counted
 from bench.rendering import MARKS
 from bench.report.markup import Markup, element, together
-from bench.report.wording import count
 from bench.results import Results
 from sweeps.row import FAILURES
 from vera.errors import VeraError
@@ -53,9 +53,9 @@ class Coverage:
     @property
     def progress(self) -> str:
         if self.wanted is None:
-            return count(self.done, "trial")
+            return counted(self.done, "trial")
         more = f", and {self.extra} of other seeds" if self.extra else ""
-        return f"{self.done} of {count(self.wanted, 'trial')}{more}" if self.wanted else ""
+        return f"{self.done} of {counted(self.wanted, 'trial')}{more}" if self.wanted else ""
 
     @property
     def losses(self) -> str:

@@ -7,6 +7,7 @@ artifact has notes of its own on the choice of rows, and so has the scorecard: w
 from collections.abc import Sequence
 
 from bench.artifact import Artifact, Sheet
+from bench.counts import counted
 from bench.render.words import heading, notes
 from bench.rendering import rendered
 from bench.report.figure import picture
@@ -14,7 +15,6 @@ from bench.report.markup import Markup, element, together
 from bench.report.scorecard import anchor, coverage, scorecard
 from bench.report.sheet import table
 from bench.report.trials import trial_list
-from bench.report.wording import count
 from bench.results import Results
 from sweeps.trial import Profile
 from vera.errors import VeraError
@@ -41,7 +41,7 @@ def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
 
 def banner(profile: Profile, n: int) -> Markup:
     title = element("h2", f"{profile} profile", id=f"{profile}-banner")
-    return element("div", title, element("p", f"{MEANINGS[profile]} {count(n, 'trial')}."), class_="banner")
+    return element("div", title, element("p", f"{MEANINGS[profile]} {counted(n, 'trial')}."), class_="banner")
 
 
 def _scorecard(artifacts: Sequence[Artifact], results: Results) -> Markup:

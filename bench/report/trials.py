@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bench.counts import counted
 from bench.report.curves import LIMIT, Curve, Name, by_name
 from bench.report.detail import detail
 from bench.report.markup import Markup, element, together
-from bench.report.wording import count, number
+from bench.report.wording import number
 from bench.results import Results, metrics_of
 from sweeps.row import Row
 
@@ -90,7 +91,7 @@ def _controls(results: Results, n: int) -> Markup:
     field = element(
         "input", type="search", id=name, class_="filter", placeholder="for example: vera outcome=ok", autocomplete="off"
     )
-    shown = element("output", count(n, "trial"), for_=name)
+    shown = element("output", counted(n, "trial"), for_=name)
     return element("p", element("label", "Show only ", for_=name), field, " ", shown, class_="controls")
 
 

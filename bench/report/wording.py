@@ -1,4 +1,4 @@
-"""Numbers and counts in words for people: a true minus sign, and a dash where nothing was measured."""
+"""Numbers in words for people: a true minus sign, and a dash where nothing was measured."""
 
 from bench.render.spread import MINUS
 
@@ -14,10 +14,6 @@ def exact(value: object) -> str:
     """As stored: the shortest text that gives a number back."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return repr(value).replace("-", MINUS) if is_number else str(value)
-
-
-def count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def short_commit(commit: str, dirty: bool) -> str:
