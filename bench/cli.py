@@ -97,6 +97,10 @@ def help_asked(words: list[str]) -> list[str]:
 def settle_data_dir(arguments: argparse.Namespace) -> None:
     """From here on one directory holds all data files, for the identity of trials depends on what is in it."""
     folder = asked_data_dir(arguments)
+    if folder is not None and os.path.isfile(folder):
+        raise SettingError(
+            f"--data-dir {arguments.data_dir} is a file; it takes the directory in which data files lie, or shall lie."
+        )
     if folder is not None:
         arguments.data_dir = os.environ["VERA_DATA"] = folder
 

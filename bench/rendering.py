@@ -73,17 +73,18 @@ def render(arguments: argparse.Namespace) -> int:
     try:
         found = {artifact: _by_profile(artifact, stores) for artifact in asked}
         others = _on_other_images(asked, stores) if EVERY in arguments.names and arguments.dataset is None else {}
-        return _render(arguments, found | others, [note for results in stores for note in results.notes])
+        return _render(arguments, found | others, stores)
     finally:
         for problem in [problem for results in stores for problem in results.store.problems]:
             print(f"vera: {problem}", file=sys.stderr)
 
 
-def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]", notes: Sequence[str]) -> int:
+def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]", stores: "Sequence[Results]") -> int:
     missing = [artifact for artifact, results in found.items() if not results]
     if missing and (EVERY not in arguments.names or len(missing) == len(found)):
-        why = _no_rows(missing[0], arguments) if EVERY not in arguments.names else _nothing(arguments)
-        raise VeraError(" ".join([*(dict.fromkeys(notes) if arguments.dataset else ()), why]))
+        if EVERY in arguments.names:
+            raise VeraError(_nothing(arguments))
+        raise VeraError(" ".join([*_not_shown(missing[0], arguments, stores), _no_rows(missing[0], arguments)]))
     for artifact, of_profiles in found.items():
         for results in of_profiles:
             (_name if arguments.quiet else _show)(artifact, results, _target(arguments))
@@ -253,6 +254,18 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     command = shlex.join([*artifact.command.split(), *options])
     where = f"{_which(arguments)} in {_places(arguments)}"
     return f"{artifact.name} has no trial of {where}. To make them: {command}{ours_instead(arguments)}"
+
+
+def _not_shown(artifact: "Artifact", arguments: argparse.Namespace, stores: "Sequence[Results]") -> Iterator[str]:
+    """Of a table without a trial to show, those that the stores have all the same: of other content, or of a plug-in's method."""
+    if arguments.dataset is not None:
+        yield from dict.fromkeys(note for results in stores for note in results.notes)
+    for results in stores:
+        known = {trial.spec.method["name"] for trial in artifact.trials(results.profile)}
+        others = {row.method for row in results.rows if row.sweep == artifact.name} - known
+        if artifact.listed and others:
+            told = f"{results.store.place} has trials of {artifact.name} by {', '.join(sorted(others))}"
+            yield f"{told}: to see them, name the plug-in with --plugin FILE."
 
 
 def _nothing(arguments: argparse.Namespace) -> str:

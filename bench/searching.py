@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench.counts import counted
 from bench.flags import (
     DATA_DIR,
     DEFAULT_PROFILE,
@@ -128,7 +129,7 @@ def asked_search(arguments: argparse.Namespace) -> "Search":
 def run_name(arguments: argparse.Namespace) -> str:
     """Part of the sweep's name, and so of a folder's."""
     usual = "-".join(filter(None, (arguments.sampler, arguments.against)))
-    name = str(arguments.name or usual)
+    name = str(usual if arguments.name is None else arguments.name)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", name):
         raise SettingError(
             f"--name takes up to 40 letters, digits, '.', '_' and '-', and begins with a letter or digit; got '{name}'."
@@ -148,17 +149,17 @@ def with_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
 
 
 def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> str:
-    spec = declared.base(profile).spec
+    spec, configurations = declared.base(profile).spec, counted(budget.configurations, "configuration")
     return (
-        f"{declared.sweep} · {profile} profile · {budget.configurations} configurations of {len(declared.seeds)} seeds, {begun} of "
-        f"them begun already · sampler {budget.sampler}, scheduler {budget.scheduler} · {spec.steps:,} steps a trial at most"
+        f"{declared.sweep} · {profile} profile · {configurations} of {counted(len(declared.seeds), 'seed')}, {begun} of them begun "
+        f"already · sampler {budget.sampler}, scheduler {budget.scheduler} · {spec.steps:,} steps a trial at most"
     )
 
 
 def to_come(declared: "Search", profile: "Profile", budget: "Budget", trials: int) -> list[str]:
     """What would be run: how much of it, and where it is looked."""
     steps = trials * declared.base(profile).spec.steps
-    head = f"would run up to {trials:,} more trials of {steps:,} training steps in all{grid_cost(declared, profile)}"
+    head = f"would run up to {counted(trials, 'more trial')} of {steps:,} training steps in all{grid_cost(declared, profile)}"
     width = max(len(axis.name) for axis in declared.space.axes)
     in_grid = budget.sampler == "grid"
     values = {axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent for axis in declared.space.axes}
@@ -198,9 +199,9 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
     from sweeps.search.declaration import best
 
     own = [entry for entry in found if entry.own_rows]
-    lines = [f"{counted(own)}{grid_cost(declared, arguments.profile)}"]
+    lines = [f"{_ended(own)}{grid_cost(declared, arguments.profile)}"]
     if len(own) < len(found):
-        lines.append(f"{len(found) - len(own)} configurations of other sweeps are in the store, and were known to it")
+        lines.append(f"it knew {counted(len(found) - len(own), 'configuration')} of other sweeps from the store")
     for entry in best(found):
         whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
         lines += [f"best: {told(entry)}{whose}"]
@@ -208,10 +209,11 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
     return [*lines, f"to see it: {render_command(arguments)}"] if found else lines
 
 
-def counted(own: "Sequence[Configuration]") -> str:
+def _ended(own: "Sequence[Configuration]") -> str:
     stopped, unknown = sum(entry.stopped for entry in own), sum(entry.result() is None for entry in own)
     steps = sum(entry.steps for entry in own)
-    return f"{len(own)} configurations, {stopped} of them stopped early, {unknown} without a score; {steps:,} training steps in all"
+    ends = f"{stopped} of them stopped early, {unknown} without a score"
+    return f"{counted(len(own), 'configuration')}, {ends}; {counted(steps, 'training step')} in all"
 
 
 def told(entry: "Configuration") -> str:

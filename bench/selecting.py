@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from sweeps.trial import Trial
 
 STORED = "trial:"
+EMPTY = {
+    "spec:": "file: write spec:FILE. vera search writes such files to results/local/searches.",
+    STORED: "trial: write trial:ID. Every id stands in the page of: vera report",
+}
+"""What to say of a beginning after which nothing stands."""
 
 
 def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) -> "list[Trial]":
@@ -70,6 +75,8 @@ def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
 
     if arguments.dataset is not None:
         return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
+    if what := EMPTY.get(arguments.sweep):
+        raise UnknownName(f"{arguments.sweep} names no {what}")
     if store is not None and arguments.sweep.startswith(STORED):
         return of_row(stored_trial(arguments.sweep.removeprefix(STORED), arguments, store)[0])
     if arguments.sweep in NOTHING_TO_RUN:
