@@ -20,7 +20,7 @@ from typing import get_args
 
 import vera
 from bench import engine, launching, looking, rendering, reporting, searching
-from bench.flags import Parser, Verbs, data_dir, plugin
+from bench.flags import Parser, Verbs, data_dir, described, plugin
 from sweeps.errors import Interrupted
 from vera.errors import DataMissing, SettingError, VeraError
 
@@ -149,20 +149,20 @@ def parser() -> argparse.ArgumentParser:
 
 def add_data(verbs: Verbs) -> None:
     """`vera data list | fetch NAME | check [NAME]`."""
-    data = verbs.add_parser("data", help="list, fetch and check data sets", description="List, fetch and check data sets.")
+    data = described(verbs, "data", "list, fetch and check data sets", "data list", "data fetch mnist")
     actions = data.add_subparsers(title="actions", metavar="ACTION", required=True)
-    add_action(actions, "list", data_list, "every data set, what it is, and whether its files are here")
-    fetch = add_action(actions, "fetch", data_fetch, "download the files of a data set, verified; does nothing where they are here")
+    add_action(actions, "list", data_list, "every data set, what it is, and whether its files are here", "data list")
+    text = "download the files of a data set, verified; does nothing where they are here"
+    fetch = add_action(actions, "fetch", data_fetch, text, "data fetch mnist", "data fetch cifar10 --data-dir /shared/data")
     fetch.add_argument("name", metavar="NAME", help="mnist, hepmass, crop, human, cifar10, cifar100, svhn or celeba")
-    check = add_action(
-        actions, "check", data_check, "verify the files that are here; exit code 1 if one is corrupt or NAME is incomplete"
-    )
+    text = "verify the files that are here; exit code 1 if one is corrupt or NAME is incomplete"
+    check = add_action(actions, "check", data_check, text, "data check", "data check mnist")
     check.add_argument("name", metavar="NAME", nargs="?", help="one of those, or mnist5k (default: all)")
 
 
-def add_action(actions: Verbs, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+def add_action(actions: Verbs, name: str, run: Run, text: str, *examples: str) -> argparse.ArgumentParser:
     """A parser with the flags that every data action takes."""
-    action = actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    action = described(actions, name, text, *examples)
     data_dir(action)
     plugin(action)
     action.set_defaults(run=run)

@@ -22,24 +22,28 @@ if TYPE_CHECKING:
 
 SAME_TRIALS = (PROFILE, "--only", "--seeds", DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
 """Flags that decide which trials are meant, and where they lie."""
+PLANS = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
+RUNS = ("run table2 --profile smoke", "run table6 --dataset csv:docs/examples/iris.csv,label=species")
 
 
 def add_plan(verbs: Verbs) -> None:
-    parser = verb(verbs, "plan", "trials to run, trials cached, expected cost; runs nothing")
+    parser = verb(verbs, "plan", "trials to run, trials cached, expected cost; runs nothing", *PLANS)
     selection(parser)
     parser.set_defaults(run=plan_sweep)
 
 
 def add_run(verbs: Verbs) -> None:
-    parser = verb(verbs, "run", "run what is missing of a sweep")
+    parser = verb(verbs, "run", "run what is missing of a sweep", *RUNS)
     selection(parser)
     execution(parser)
-    parser.add_argument("--retry", metavar="OUTCOMES", default="", help="run these outcomes again, e.g. error,out_of_memory")
+    parser.add_argument(
+        "--retry", metavar="OUTCOMES", default="", help="run these outcomes again, e.g. error,out_of_memory (default: none)"
+    )
     parser.set_defaults(run=run_sweep)
 
 
 def add_retry(verbs: Verbs) -> None:
-    parser = verb(verbs, "retry", f"run a sweep, and again what failed of it ({', '.join(FAILURES)})")
+    parser = verb(verbs, "retry", f"run a sweep, and again what failed of it ({', '.join(FAILURES)})", "retry table2")
     selection(parser)
     execution(parser)
     parser.set_defaults(run=run_sweep, retry=",".join(FAILURES))

@@ -23,6 +23,7 @@ PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
+EXAMPLES = "examples:"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -86,9 +87,25 @@ class Given(argparse.Action):
         namespace.given = (*namespace.given, self.dest)
 
 
-def verb(verbs: Verbs, name: str, text: str) -> argparse.ArgumentParser:
+class Help(argparse.HelpFormatter):
+    """Examples stand as they are typed; all other text is filled."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
+
+
+def described(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
+    """A parser that says what it is for, and ends with commands as they are typed."""
+    epilog = "\n".join([EXAMPLES, *(f"  vera {example}" for example in examples)]) if examples else None
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=epilog, formatter_class=Help
+    )
+    return parser
+
+
+def verb(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
     """A verb that looks into a store."""
-    parser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = described(verbs, name, text, *examples)
     results_dir(parser, "where results lie")
     plugin(parser)
     return parser
@@ -176,7 +193,8 @@ def selection(verb: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="only such trials, e.g. method=vera; repeated: those that fit all",
+        help="only such trials, e.g. method=vera; repeated: those that fit all. Keys: method, method.SETTING, dataset, label, "
+        "seed, task, energy and other networks",
     )
     dataset(parser)
     data_dir(parser)
@@ -204,10 +222,14 @@ def execution(verb: argparse.ArgumentParser) -> None:
         type=gpus,
         default=0.0,
         metavar="N",
-        help="GPUs of a trial, a fraction of one, or auto: as it needs memory",
+        help="GPUs of a trial, a fraction of one, or auto: as it needs memory (default: 0)",
     )
-    parser.add_argument("--max-concurrent", type=at_least(1), metavar="N", help="at most so many trials at once")
-    parser.add_argument("--time-limit", type=some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long")
+    parser.add_argument(
+        "--max-concurrent", type=at_least(1), metavar="N", help="at most so many trials at once (default: as there is room)"
+    )
+    parser.add_argument(
+        "--time-limit", type=some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long (default: never)"
+    )
     parser.add_argument(
         "--checkpoint-every", type=seconds, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from bench.flags import Verbs
+from bench.flags import Verbs, described
 from bench.values import at_least
 from sweeps.errors import EngineError
 from sweeps.launch import job, kuberay, ray_up, slurm
@@ -20,12 +20,18 @@ from sweeps.launch.settings import Nodes, flag_of
 from vera.errors import DataMissing, VeraError
 
 Render = Callable[[argparse.Namespace, tuple[str, ...]], str]
+EXAMPLES = {
+    "slurm": "launch slurm --nodes 4 --gpus-per-node 4 --output job.sh -- run table2 --profile paper --gpus-per-trial 1",
+    "ray-up": "launch ray-up --hosts 10.0.0.1,10.0.0.2 --nodes 2 --results-dir /shared/results -- run table2",
+    "kuberay": "launch kuberay --image me/vera --results-claim results --results-dir /results -- run table2",
+    "job": "launch job --address http://127.0.0.1:8265 -- run table2 --results-dir /shared/results",
+}
 EXAMPLE = "vera launch {system} -- run table2 --profile paper"
 
 
 def add_launch(verbs: Verbs) -> None:
     text = "write what starts a run on a cluster: Slurm, ray up, KubeRay, ray job submit"
-    launch = verbs.add_parser("launch", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    launch = described(verbs, "launch", text, *EXAMPLES.values())
     systems = launch.add_subparsers(title="systems", metavar="SYSTEM", required=True)
     for add_system in (add_slurm, add_ray_up, add_kuberay, add_job):
         add_system(systems)
@@ -192,7 +198,7 @@ def check_trials(asked: argparse.Namespace) -> None:
 
 
 def _system(systems: Verbs, name: str, render: Render, text: str) -> argparse.ArgumentParser:
-    parser = systems.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser = described(systems, name, text, EXAMPLES[name])
     parser.set_defaults(run=launch, render=render, system=name)
     usual = None if name == "job" else "vera"  # a cluster takes the id of a job once
     parser.add_argument("--name", default=usual, help="of the job or cluster" + (f" (default: {usual})" if usual else ""))

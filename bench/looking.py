@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sweeps.row import Row
     from sweeps.store import Store
 
+ID_HELP = "a trial's id, or the beginning of it; one that ships is found too"
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
 
@@ -24,19 +25,19 @@ def add_list(verbs: Verbs) -> None:
 
 
 def add_status(verbs: Verbs) -> None:
-    parser = verb(verbs, "status", "what the store holds, by sweep and outcome")
+    parser = verb(verbs, "status", "what the store holds, by sweep and outcome", "status", "status --results-dir results/published")
     parser.set_defaults(run=status)
 
 
 def add_show(verbs: Verbs) -> None:
-    parser = verb(verbs, "show", "everything the store knows of one trial")
-    parser.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
+    parser = verb(verbs, "show", "everything the store knows of one trial", "show 4f0c9a1b")
+    parser.add_argument("id", metavar="ID", help=ID_HELP)
     parser.set_defaults(run=show)
 
 
 def add_replay(verbs: Verbs) -> None:
-    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row")
-    parser.add_argument("id", metavar="ID", help="a trial's id, or the beginning of it")
+    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row", "replay 4f0c9a1b")
+    parser.add_argument("id", metavar="ID", help=ID_HELP)
     data_dir(parser)
     parser.set_defaults(run=replay)
 

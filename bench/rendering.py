@@ -27,6 +27,7 @@ from bench.flags import (
     asked_sources,
     check_ships,
     dataset,
+    described,
     kept,
     ours_instead,
     output_folder,
@@ -47,7 +48,7 @@ MARKS = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 def add_render(verbs: Verbs) -> None:
     text = "write tables and figures from stored trials, and say what they decide"
-    verb = verbs.add_parser("render", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    verb = described(verbs, "render", text, "render table2", "render all --from published --quiet")
     verb.add_argument("names", metavar="NAME", nargs="+", help="tables and figures by name, e.g. table2; or all")
     verb.add_argument(
         "--profile", choices=(*PROFILES, EVERY), default=DEFAULT_PROFILE,

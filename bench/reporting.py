@@ -5,7 +5,18 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.flags import PUBLISHED, Verbs, asked_sources, check_ships, ours_instead, output_folder, plugin, results_dir, shown_place
+from bench.flags import (
+    PUBLISHED,
+    Verbs,
+    asked_sources,
+    check_ships,
+    described,
+    ours_instead,
+    output_folder,
+    plugin,
+    results_dir,
+    shown_place,
+)
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:
@@ -16,7 +27,7 @@ FILE = "report.html"
 
 def add_report(verbs: Verbs) -> None:
     text = "write one self-contained HTML page: scorecard, tables, figures, trials"
-    verb = verbs.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    verb = described(verbs, "report", text, "report --open", "report --from published")
     verb.add_argument(
         "--from", dest="source", choices=("local", "published"),
         help="whose trials: your own or those that ship (default: yours if there are any)",

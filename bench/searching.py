@@ -47,7 +47,8 @@ USUAL = 40
 
 
 def add_search(verbs: Verbs) -> None:
-    parser = verb(verbs, "search", "look for the best settings of a method on a task; the store is its memory")
+    text = "look for the best settings of a method on a task; the store is its memory"
+    parser = verb(verbs, "search", text, "search moons --configurations 20", "search moons --sampler grid --dry-run")
     parser.add_argument("task", metavar="TASK", nargs="?", help="moons, circles, rings, flow or labels; without one, what there is")
     parser.add_argument("--method", metavar="NAME", default="vera", help="whose settings (default: vera)")
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
