@@ -123,7 +123,7 @@ def check_results_dir(arguments: argparse.Namespace) -> None:
     folder = getattr(arguments, "results_dir", None)
     if folder is None:
         return
-    from sweeps.places import check_place
+    from sweeps.places import check_place, is_url
 
     check_place(folder)
     if os.path.isfile(folder):
@@ -131,7 +131,7 @@ def check_results_dir(arguments: argparse.Namespace) -> None:
     try:
         os.stat(folder)
     except OSError as error:
-        if error.errno in NO_PLACE:  # what is not there yet can be made, these cannot
+        if error.errno in NO_PLACE and not is_url(folder):  # what is not there yet can be made, these cannot
             raise SettingError(f"--results-dir {folder} cannot be used: {error.strerror}. Choose another directory.") from error
 
 

@@ -1,5 +1,6 @@
 """What a shell, a disk or a terminal does to a command: told in one line, and never with a traceback."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 from engine_helpers import ROOT
 
-from bench.cli import main
+from bench.cli import check_results_dir, main
 
 
 def vera(*words, cwd=ROOT, out=subprocess.PIPE, **environment):
@@ -53,6 +54,10 @@ def test_a_place_that_cannot_be_is_one_line(words, tmp_path, capsys):
     for place, reason in ((tmp_path / "loop", "Too many levels of symbolic links"), (tmp_path / ("n" * 300), "File name too long")):
         assert main([*words, "--results-dir", str(place)]) == 2
         assert capsys.readouterr().err == f"vera: --results-dir {place} cannot be used: {reason}. Choose another directory.\n"
+
+
+def test_an_address_in_a_bucket_may_be_longer_than_a_file_name():
+    check_results_dir(argparse.Namespace(results_dir=f"s3://lab/{'n' * 300}"))
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="has no /proc")
