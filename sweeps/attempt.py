@@ -155,11 +155,13 @@ class Attempt:
     def _advance(self, seconds: float, until: int | None) -> None:
         deadline, last = time.monotonic() + seconds, self.trainer.steps if until is None else until
         while self.trainer.result is None and time.monotonic() < deadline and not self._is_late():
-            began, wanted = time.monotonic(), self.trainer.step + self._slice
+            began, before = time.monotonic(), self.trainer.step
+            wanted = before + self._slice
             self.trainer.run(until=min(wanted, last))
             if wanted > last and self.trainer.result is None:
                 break
-            self._slice = _next_slice(self._slice, time.monotonic() - began)
+            # By the steps that were trained: a run that diverges early in its slice says nothing of the rest of it.
+            self._slice = _next_slice(max(1, self.trainer.step - before), time.monotonic() - began)
         self._look()
 
     _slice = 1

@@ -79,6 +79,15 @@ def test_a_trial_killed_after_a_restart_goes_on_with_it(seed, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_slice_is_measured_by_the_steps_that_were_trained(seed):
+    """Else a run that diverges early in its slice makes the next one far too long."""
+    first = Attempt(unlucky(1, seed=seed, steps=1_000, pause=0.02), Conditions())
+    first._slice = 500
+    first.advance(0.001)
+    assert first.restarts.entries
+    assert first._slice < 20, "of at least .02 s each, for a quarter of a second"
+
+
 def test_the_time_of_all_runs_counts_against_the_limit():
     row = run_trial(plugin().trouble(fault="diverge", restarts=10_000, pause=0.01), Conditions(time_limit=0.3)).row
     assert row.outcome == "timeout"
