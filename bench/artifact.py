@@ -29,7 +29,8 @@ NOTHING_TO_RUN = {
 """Tables of the paper that are not declared, and why."""
 OWN_FILE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet)")
 DATA_SET = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*( \([a-z_]+=[A-Za-z0-9]+(, [a-z_]+=[A-Za-z0-9]+)*\))?")
-"""Names that no other is taken for once they are part of a file's: my.csv; CIFAR10 (batches=1)."""
+"""Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of one name but for its
+case, which only plug-ins could bring, would share a file."""
 Value = Cell | float | str | None
 
 

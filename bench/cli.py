@@ -59,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
         drop_output()
         return 0
     except OSError as error:
-        if error.errno not in FULL or error.filename is not None:  # one who opens a file names it, one who prints does not
+        if error.errno not in FULL or can_be_printed():
             raise
         print(f"vera: Nothing more can be written: {error.strerror}. Make room, or send the output elsewhere.", file=sys.stderr)
         drop_output()
@@ -74,6 +74,15 @@ def print_what_can_be() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def can_be_printed() -> bool:
+    """Whether it is not the output that cannot be written, but some file: an empty line tells."""
+    try:
+        print(flush=True)
+    except OSError:
+        return False
+    return True
 
 
 def drop_output() -> None:

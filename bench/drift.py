@@ -22,6 +22,7 @@ from bench.render.spread import exact, number
 from bench.results import Results, metrics_of
 from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LIKELIHOOD, REFERENCES, everywhere
 from bench.table10 import setting as judged_at_the_end
+from bench.table10 import trained as judged_once
 from bench.toys import HALF_A_NAT, Setting, about, vera_label
 from bench.toys import LOOKS as PAPERS_LOOKS
 from sweeps.row import Row
@@ -54,8 +55,8 @@ class Path:
 
     @classmethod
     def read(cls, results: Results, trial: Trial) -> "list[Path]":
-        """Of every seed that was looked at once or more."""
-        return [path for row in results.like(trial) if (path := cls._of(results, trial.label, row)).values]
+        """Of every seed, also of one that diverged before the first look."""
+        return [cls._of(results, trial.label, row) for row in results.like(trial)]
 
     @classmethod
     def _of(cls, results: Results, label: str, row: Row) -> "Path":
@@ -66,6 +67,10 @@ class Path:
     @property
     def whole(self) -> bool:
         return self.row.outcome == "ok"
+
+    def at(self, look: int) -> tuple[str, float | None]:
+        """How the trial ended, and the likelihood at one of its looks."""
+        return self.row.outcome, self.values[look] if self.values else None
 
     def best(self, every: int = 1) -> tuple[float, int]:
         """(likelihood, step) of the best of its looks, or of those after every so many steps."""
@@ -80,15 +85,15 @@ def best_paths(results: Results, dataset: str) -> list[Path]:
 def falls(results: Results, dataset: str) -> Finding:
     """The first look against the last."""
     paths = best_paths(results, dataset)
-    first, last = (cell_of([(path.row.outcome, path.values[look]) for path in paths]) for look in (0, -1))
+    first, last = (cell_of([path.at(look) for path in paths]) for look in (0, -1))
     return compare("PCD at its first look", first, "at the end", last, comparisons=len(DATASETS))
 
 
 def does_not_stay(results: Results, dataset: str) -> Finding:
     """The best look against the last. A best is never the worse of the two: it must lie above by half a nat."""
     paths = best_paths(results, dataset)
-    best = cell_of([(path.row.outcome, path.best()[0] - HALF_A_NAT) for path in paths])
-    last = cell_of([(path.row.outcome, path.values[-1]) for path in paths])
+    best = cell_of([(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths])
+    last = cell_of([path.at(-1) for path in paths])
     return compare(f"PCD at its best look less {HALF_A_NAT:g}", best, "at the end", last, comparisons=len(DATASETS))
 
 
@@ -106,20 +111,31 @@ class Panel:
     @classmethod
     def read(cls, results: Results, dataset: str) -> "Panel":
         paths = {trial.label: Path.read(results, trial) for trial in trained(results.profile, dataset)}
-        ceilings = [metrics_of(path.row)["ceiling"] for own in paths.values() for path in own if path.whole]
+        rows = [path.row for own in paths.values() for path in own]
+        measured = [metrics_of(row) for row in (*rows, *results.rows_of(judged_once(results.profile, dataset)))]
+        ceilings = [metrics["ceiling"] for metrics in measured if "ceiling" in metrics]
         paper = paper_value("Table 10", dataset=dataset, **REFERENCES[BEST_PCD]) if results.profile == "paper" else None
         vera = results.cell(judged_at_the_end(results.profile, dataset).vera(1.0), LIKELIHOOD).mean
         return cls(dataset, paths, fmean(ceilings) if ceilings else None, paper, vera)
 
-    def levels(self) -> dict[str, float]:
-        known = {"PCD in the paper, best of its looks": self.paper, f"{vera_label(1)} at the end (Table 10)": self.vera}
-        return {label: level for label, level in known.items() if level is not None}
+    def levels(self) -> Iterator[tuple[str, float, str]]:
+        """(name, likelihood, dash) of what the paths are held against."""
+        if self.paper is not None:
+            yield "PCD in the paper, best of its looks", self.paper, ":"
+        if self.vera is not None:
+            yield f"{vera_label(1)} at the end (Table 10)", self.vera, "--"
+
+    def why_empty(self) -> str:
+        """What stands in a panel without lines; nothing where there are lines."""
+        if not any(self.paths.values()):
+            return "not run"
+        return "no trial ended ok:\nno ceiling yet" if self.ceiling is None else ""
 
     def notes(self, profile: Profile) -> Iterator[str]:
         """Where PCD was best, and where it ended."""
         every, beside = BUDGETS[profile].steps // PAPERS_LOOKS, "" if self.paper is None else f"; the paper has {exact(self.paper)}"
         for path in self.paths[setting(profile, self.dataset).pcd(BEST).label]:
-            if path.whole:
+            if path.whole and path.values:
                 (top, early), (seen, at), end = path.best(), path.best(every), path.values[-1]
                 yield (
                     f"{path.label} on {self.dataset}, seed {path.row.seed}: best after {early:,} steps ({number(top, 2)}), of "
@@ -132,8 +148,8 @@ def draw(found: Sequence[Panel]) -> Any:
     labels: dict[str, Any] = {}
     for axis, panel in zip(axes[0], found, strict=True):
         axis.set(title=panel.dataset, xlabel="training steps")
-        if panel.ceiling is None:
-            axis.text(0.5, 0.5, "not run", ha="center", va="center", transform=axis.transAxes)
+        if panel.ceiling is None or panel.why_empty():
+            axis.text(0.5, 0.5, panel.why_empty(), ha="center", va="center", transform=axis.transAxes)
             continue
         axis.set(xscale="log", yscale="log")
         draw_paths(axis, panel, panel.ceiling, labels)
@@ -147,13 +163,12 @@ def draw(found: Sequence[Panel]) -> Any:
 def draw_paths(axis: Any, panel: Panel, ceiling: float, labels: dict[str, Any]) -> None:
     """What lies level with the ceiling, or by chance above it, is drawn along the axis."""
     for (label, paths), colour in zip(panel.paths.items(), COLOURS, strict=False):
-        for path in paths:
+        for path in (path for path in paths if path.values):
             lost = [max(ceiling - value, LEAST) for value in path.values]
             (labels[label],) = axis.plot(path.steps, lost, color=colour, linewidth=1)
             if not path.whole:
                 axis.plot(path.steps[-1], lost[-1], color=colour, marker="x", markersize=5)
-    for label, level in panel.levels().items():
-        dash = ":" if level == panel.paper else "--"
+    for label, level, dash in panel.levels():
         labels[label] = axis.axhline(ceiling - level, color="0.4", linestyle=dash, linewidth=1)
 
 

@@ -262,8 +262,9 @@ def _not_shown(artifact: "Artifact", arguments: argparse.Namespace, stores: "Seq
     if arguments.dataset is not None:
         yield from dict.fromkeys(note for results in stores for note in results.notes)
     for results in stores:
-        known = {trial.spec.method["name"] for trial in artifact.trials(results.profile)}
-        others = {row.method for row in results.rows if row.sweep == artifact.name} - known
+        trials = list(artifact.trials(results.profile))
+        known, data = {trial.spec.method["name"] for trial in trials}, {trial.data for trial in trials}
+        others = {row.method for row in results.rows if row.sweep == artifact.name and row.data in data} - known
         if artifact.listed and others:
             told = f"{results.store.place} has trials of {artifact.name} by {', '.join(sorted(others))}"
             yield f"{told}: to see them, name the plug-in with --plugin FILE."

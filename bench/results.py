@@ -4,8 +4,9 @@ A row's spec has every default written out, a declared trial only what it cares 
 stands in it, whatever the seed. Where two variants of one declared trial are in the store (a default was changed in between), the
 one that finished last counts, and `notes` says so.
 
-Of a data set whose content changed in between, one content is shown, in every line of every table: that of the file where it is at
-hand, else the one that was trained last. Trials of another are as good as not run, and `notes` names both.
+Of a data set whose content changed in between, one content is shown, in every line of every table: that of the file where
+`vera render --dataset` names it, else the one that was trained last. Trials of another are as good as not run, and `notes` names
+both.
 """
 
 import json
@@ -21,7 +22,7 @@ from bench.cell import Cell, cell_of
 from bench.flags import PUBLISHED
 from sweeps.canonical import canonical_json
 from sweeps.places import Place, is_url, within
-from sweeps.row import CurvePoint, Row
+from sweeps.row import FAILURES, CurvePoint, Row
 from sweeps.store import Store
 from sweeps.trial import PROTOCOL, Profile, Trial
 
@@ -41,6 +42,8 @@ class Results:
     """What a reader must know about the choice of rows."""
     at_hand: Mapping[str, str] = field(default_factory=dict)
     """Fingerprints of data sets whose file is here, by `data_key`."""
+    _curves: dict[str, list[CurvePoint]] = field(default_factory=dict)
+    """Those that were read, by trial: a table and each of its claims ask for them again."""
 
     @classmethod
     def at(cls, folder: Place, profile: Profile, source: Source = "local", at_hand: Mapping[str, str] | None = None) -> "Results":
@@ -52,19 +55,19 @@ class Results:
 
     def apart(self) -> "Results":
         """The same rows, not read again, with notes of their own: one for each artifact."""
-        other = Results(self.store, self.profile, self.source, at_hand=self.at_hand)
-        other.rows, other._specs, other._shown = self.rows, self._specs, self._shown
+        other = Results(self.store, self.profile, self.source, at_hand=self.at_hand, _curves=self._curves)
+        other.rows, other._specs, other._contents = self.rows, self._specs, self._contents
         return other
 
     def like(self, trial: Trial) -> list[Row]:
         """The rows of this trial under every seed, in the order of seeds; those of tuning seeds only for a trial that has one."""
         families: dict[str, list[Row]] = {}
         for row, spec in self._of(trial):
-            shown = self._shown[data_key(spec["dataset"])]
-            if row.data_fingerprint == shown:
+            key = data_key(spec["dataset"])
+            if row.data_fingerprint == self._shown(key):
                 families.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
             else:
-                self._say_left_out(trial.data, spec["dataset"], shown)
+                self._say_left_out(trial.data, key)
         latest = max(families.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
         self._take_note(f"{trial.name} on {trial.spec.dataset['name']}", len(families), latest)
         return sorted(latest, key=lambda row: row.seed)
@@ -81,7 +84,9 @@ class Results:
         return self.store.arrays(row.trial_id)
 
     def curves(self, row: Row) -> list[CurvePoint]:
-        return self.store.curves(row.trial_id)
+        if row.trial_id not in self._curves:
+            self._curves[row.trial_id] = self.store.curves(row.trial_id)
+        return self._curves[row.trial_id]
 
     def _of(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
         """Rows in which all stands that the trial declares, whatever their seed and the content of their data."""
@@ -91,10 +96,10 @@ class Results:
             if same_use and row.method == trial.spec.method["name"] and _says(spec, declared):
                 yield row, spec
 
-    def _say_left_out(self, name: str, dataset: Mapping[str, Any], shown: str) -> None:
+    def _say_left_out(self, name: str, key: str) -> None:
         """Once for a data set, with every content of it that is not shown."""
-        key = data_key(dataset)
-        others = sorted({row.data_fingerprint for row, spec in self._specs if data_key(spec["dataset"]) == key} - {shown})
+        shown = self._shown(key)
+        others = sorted({*self._contents[key]} - {shown})
         why = "the file as it is" if key in self.at_hand else "what was trained last"
         rest = f"Shown is {shown}, {why}; trials of {', '.join(others)} are left out."
         text = f"{name}: its content changed between trials. {rest}"
@@ -114,10 +119,16 @@ class Results:
         return [(row, json.loads(row.spec)) for row in self.rows]
 
     @cached_property
-    def _shown(self) -> dict[str, str]:
-        """The content that is shown of each data set."""
-        in_order = sorted(self._specs, key=lambda pair: (pair[0].finished_at, pair[0].data_fingerprint))
-        return {data_key(spec["dataset"]): row.data_fingerprint for row, spec in in_order} | dict(self.at_hand)
+    def _contents(self) -> dict[str, list[str]]:
+        """The fingerprints of each data set, the one that was trained last at the end; trials that failed come before others."""
+        found: dict[str, list[str]] = {}
+        for row, spec in sorted(self._specs, key=lambda pair: (pair[0].outcome not in FAILURES, pair[0].finished_at)):
+            found.setdefault(data_key(spec["dataset"]), []).append(row.data_fingerprint)
+        return found
+
+    def _shown(self, key: str) -> str:
+        """The content that is shown of a data set."""
+        return self.at_hand.get(key) or self._contents[key][-1]
 
 
 def open_store(folder: Place, create: bool = False, needed: bool = True) -> Store:

@@ -280,8 +280,9 @@ def table_notes(blocks: list[Block]) -> Iterator[str]:
         "of ten such means, taken at its end. That best lies above what the model reaches on many points."
     )
     yield (
-        "Best of ten looks: at every tenth of the training, over the fresh training batches before it (20,000 points and more). "
-        "Where it lies well above the end, the method does not stay at its best, and the paper's rule shows it at its best."
+        "Best of ten looks: after every tenth of the training, over the fresh batches of the hundredth before it (100 steps at "
+        "least; in less than 1,000 steps there are fewer looks). Where it lies well above the end, the method does not stay at its "
+        "best, and the paper's rule shows it at its best."
     )
     yield (
         "Ceiling: mean log-density of 100,000 test points under the true density. No model exceeds it on average; on these very "

@@ -14,6 +14,7 @@ six times their noise are at .001).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from bench.cell import Better, Cell, cell_of
 from bench.claims import Finding, all_of, at_most, compare
@@ -108,19 +109,20 @@ def not_run(cells: Mapping[str, Cell]) -> Finding | None:
 
 
 def best_of_looks(results: Results, trial: Trial) -> Cell:
-    """The best likelihood at ten looks along the training, over seeds: at every tenth of its steps, over the training batches since
-    the training curve's last point. They are drawn afresh for every step, so f has not seen them; for a normalised model only."""
-    looks = [trial.spec.steps * tenth // LOOKS for tenth in range(1, LOOKS + 1)]
-    rows = results.like(trial)
-    return cell_of([(row.outcome, max(_likelihoods(results, row, looks), default=None)) for row in rows])
+    """The best likelihood at ten looks along the training, over seeds: after every tenth of its steps, over the batches of the last
+    hundredth. They are drawn afresh for every step, so f has not seen them; for a normalised model only."""
+    return cell_of([(row.outcome, max(_looks(results, row), default=None)) for row in results.like(trial)])
 
 
-def _likelihoods(results: Results, row: Row, steps: Sequence[int]) -> Iterator[float]:
-    """Mean log-likelihood of the batches at these steps: f(data), which maximum likelihood calls −loss."""
+def _looks(results: Results, row: Row) -> Iterator[float]:
+    """Mean log-likelihood of data, f, which maximum likelihood calls −loss. Curves that ship have a point each hundredth, others
+    more, so that both have the same mean; where there are fewer points than that, a look is the point that falls on it."""
     metric, sign = ("loss", -1) if row.method == "ml" else ("f_data", 1)
-    for point in results.curves(row):
-        if (point.kind, point.metric) == ("training", metric) and point.step in steps:
-            yield sign * point.value
+    points = [point for point in results.curves(row) if (point.kind, point.metric) == ("training", metric)]
+    for end in (row.steps * tenth // LOOKS for tenth in range(1, LOOKS + 1)):
+        values = [sign * point.value for point in points if end - row.steps / 100 < point.step <= end]
+        if values:
+            yield fmean(values)
 
 
 def is_bound(row: Row) -> bool:

@@ -27,15 +27,18 @@ def gpus(text: str) -> float | str:
     return text if text == "auto" else _number(text, "a number from 0 on, or auto")
 
 
+WHOLE = re.compile(r"[+-]?\d+")
+
+
 def whole(text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):
+    if not WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"must be a whole number, got '{text}'")
     return int(text)
 
 
 def at_least(least: int) -> Callable[[str], int]:
     def count(text: str) -> int:
-        value = int(text) if text.lstrip("+-").isdecimal() else least - 1
+        value = int(text) if WHOLE.fullmatch(text) else least - 1
         if value < least:
             raise argparse.ArgumentTypeError(f"must be a whole number, at least {least}, got '{text}'")
         return value

@@ -178,7 +178,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
 
     callback = ListenerCallback(listener, store)
-    with deferred_interrupt(signal.SIGTERM) as interrupt, _told_if_busy(engine, callback, listener):
+    with deferred_interrupt(signal.SIGTERM) as interrupt, _told_if_busy(asked, engine, callback, listener):
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),
@@ -200,11 +200,13 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
     return callback
 
 
-def _told_if_busy(engine: Engine, callback: "ListenerCallback", listener: Listener) -> AbstractContextManager[None]:
-    """A cluster of our own is never busy."""
+def _told_if_busy(asked: Asked, engine: Engine, callback: "ListenerCallback", listener: Listener) -> AbstractContextManager[None]:
+    """A cluster of our own is never busy. Of a GPU a job may want less than a trial is given at most."""
     if not joined_address(engine.address):
         return nullcontext()
-    return told_if_waiting({"CPU": engine.conditions.cpus, "GPU": engine.conditions.gpus}, lambda: callback.begun, listener.noted)
+    jobs = asked.space.get("job", {}).get("grid_search", ())
+    gpus = min((job["gpus"] for job in jobs), default=engine.conditions.gpus)
+    return told_if_waiting({"CPU": engine.conditions.cpus, "GPU": gpus}, lambda: callback.begun, listener.noted)
 
 
 def _tune_config(engine: Engine, asked: Asked) -> Any:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+NAME = "vera-waiting"
 AFTER = 10.0
 """Seconds without a trial that started, and between two looks."""
 
@@ -17,14 +18,14 @@ def told_if_waiting(
     wanted: Mapping[str, float], begun: Callable[[], bool], tell: Callable[[str], None], after: float = AFTER
 ) -> Iterator[None]:
     """Say once what the first trial waits for, if it does, while the block runs."""
-    over, known = threading.Event(), frozenset(_rooms())
-    thread = threading.Thread(target=_watch, args=(wanted, known, begun, tell, after, over), daemon=True)
+    over, known = threading.Event(), _rooms_of_others()
+    thread = threading.Thread(name=NAME, target=_watch, args=(wanted, known, begun, tell, after, over), daemon=True)
     thread.start()
     try:
         yield
     finally:
         over.set()
-        thread.join()
+        thread.join(timeout=1.0)  # no longer: it may be waiting for a cluster that does not answer, and it is a daemon
 
 
 def _watch(
@@ -50,6 +51,13 @@ def waits_for(wanted: Mapping[str, float], free: Mapping[str, float]) -> str:
         return f"waiting for {what}: no node of the cluster has as much free"
     has = " and ".join(f"{free.get(kind, 0.0):g} {kind}" if free.get(kind) else f"no {kind}" for kind in lacking)
     return f"waiting for {what}: the cluster has {has} free"
+
+
+def _rooms_of_others() -> frozenset[str]:
+    """Those that are there before ours. Where nobody answers they are none, and then, for one is given already, nothing is said."""
+    with suppress(Exception):
+        return frozenset(_rooms())
+    return frozenset()
 
 
 def _rooms() -> dict[str, str]:

@@ -54,6 +54,13 @@ def test_one_content_is_shown_in_all_lines_and_the_others_are_not_run(own, tmp_p
     assert table.claims[0].check(results).evidence == "my.csv: Supervised has no value (not run)"
 
 
+def test_a_content_of_which_every_trial_failed_hides_no_other(own, tmp_path):
+    table, _ = own
+    trials, rows = mixed(table, OLD, NEW)
+    failed = [replace(one, outcome="error", metrics="{}") if one.data_fingerprint == NEW else one for one in rows]
+    assert stored(tmp_path, failed).cell(trials["VERA"], ACCURACY).values == (0.5, 0.6)
+
+
 def test_a_file_that_is_at_hand_decides_however_old_its_trials_are(own, tmp_path):
     table, text = own
     trials, rows = mixed(table, OLD, NEW)

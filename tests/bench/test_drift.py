@@ -114,6 +114,22 @@ def test_what_was_not_run_is_said_and_an_empty_store_is_drawn(tmp_path):
     assert not figure.legends
 
 
+def test_where_all_diverged_the_paths_are_drawn_once_the_ceiling_is_known(tmp_path):
+    made = [record(trial, 0, AS_CLAIMED["PCD σ=0.3"]) for trial in FIGURE.trials("laptop") if trial.label == "PCD σ=0.3"]
+    lost = [replace(one, row=replace(one.row, metrics="{}")) for one in made]
+    figure = FIGURE.render(results_of(tmp_path / "alone", lost)).draw()
+    assert [axis.texts[0].get_text() for axis in figure.axes] == ["no trial ended ok:\nno ceiling yet"] * 3
+    (ml,) = [trial for trial in table10.trained("laptop", "moons") if trial.label == "ML"]
+    lines, _ = moons(results_of(tmp_path / "beside", [*lost, record_of(ml, ceiling=CEILING, test_log_likelihood=-2.6)]))
+    assert lines == [([20, 200], pytest.approx([1.1, 6.5])), ([200], pytest.approx([6.5]))]
+
+
+def test_a_seed_that_diverged_before_its_first_look_is_counted_as_lost(tmp_path):
+    changed = [record(t, 2, ()) for t in FIGURE.trials("laptop") if t.label == "PCD σ=0.1"]
+    evidence = judged(FIGURE, "pcd-falls", results_of(tmp_path, [*records(), *changed])).evidence
+    assert evidence.count("n=2 of 3 and 2 of 3") == 3
+
+
 def test_a_real_trial_is_looked_at_on_the_way(tmp_path):
     trial = next(trial for trial in FIGURE.trials("smoke") if trial.label == "PCD σ=0.1")
     results = results_of(tmp_path, [run_trial(trial)], "smoke")

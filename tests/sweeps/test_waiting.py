@@ -38,15 +38,27 @@ def rooms(monkeypatch):
     return found, lambda times: [looks.acquire(timeout=60.0) for _ in range(times)]
 
 
-def heard(rooms, ours, begun=False):
+def heard(rooms, ours):
     """What is said within some looks at a cluster in which our own reservations are in these states."""
     found, wait = rooms
     said, told = [], threading.Event()
-    with told_if_waiting(ONE, lambda: begun, lambda text: (said.append(text), told.set()), after=0.01):
+    with told_if_waiting(ONE, lambda: False, lambda text: (said.append(text), told.set()), after=0.01):
         wait(1)
         found.update(ours)
-        told.wait(60.0) if set(ours.values()) == {"PENDING"} and not begun else wait(0 if begun else 5)
+        if set(ours.values()) == {"PENDING"}:
+            assert told.wait(60.0)
+            ended()
+        else:
+            wait(5)
     return said
+
+
+def ended():
+    """The watch is over by itself: whoever looked on would say it again."""
+    for thread in threading.enumerate():
+        if thread.name == waiting.NAME:
+            thread.join(60.0)
+            assert not thread.is_alive()
 
 
 def test_a_trial_that_finds_no_room_is_told_of_once(rooms):
@@ -59,4 +71,18 @@ def test_nothing_is_said_of_a_trial_that_has_room_and_is_starting(rooms, ours):
 
 
 def test_nothing_is_said_once_a_trial_has_started(rooms):
-    assert heard(rooms, {"mine": "PENDING"}, begun=True) == []
+    found, wait = rooms
+    said = []
+    with told_if_waiting(ONE, lambda: True, said.append, after=0.01):
+        wait(1)
+        found.update(mine="PENDING")
+        ended()
+    assert said == []
+
+
+def test_a_cluster_that_does_not_answer_ends_no_run(monkeypatch):
+    monkeypatch.setattr(waiting, "_rooms", lambda: 1 / 0)
+    said = []
+    with told_if_waiting(ONE, lambda: False, said.append, after=0.01):
+        pass
+    assert said == []
