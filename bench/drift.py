@@ -1,9 +1,9 @@
 """Drift: the likelihood of Table 10's mixture while it trains, by maximum likelihood and by PCD. Not in the paper.
 
 Table 10 judges at the end. The published code looks every 10,000 steps and keeps the best of its looks, which shows a model that
-does not stay good as it was on its way. PCD makes such models. Shown is what is lost against the true density, ceiling −
-likelihood, on 100,000 fresh points at each of a hundred looks. Every seed is a line; a cross marks the last look at one that
-diverged. Trap: the two smallest σ of Table 10 are left out here; they end far below the others.
+does not stay good as it was on its way. Whether PCD makes such models is the question. Shown is what is lost against the true
+density, ceiling − likelihood, on 100,000 fresh points at each of a hundred looks. Every seed is a line; a cross marks the last look
+at one that diverged. Trap: the two smallest σ of Table 10 are left out here; they end far below the others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
