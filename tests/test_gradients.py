@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from vera.gradients import gradient, value_and_gradient
+from vera.gradients import gradient, gradient_of, value_and_gradient
 from vera.models import MLP, GaussianMixture
 from vera.models.contract import Scored
 
@@ -38,12 +38,29 @@ def test_the_score_of_weights_that_are_not_numbers_is_none(mixture, weight):
     assert gradient(mixture, torch.randn(4, 3, dtype=torch.float64)).isnan().any(1).all()
 
 
+def test_one_scorer_serves_every_step_of_a_chain(mixture):
+    score = gradient_of(mixture)
+    for _ in range(3):  # nothing that it holds is changed by a call
+        x = torch.randn(4, 3, dtype=torch.float64)
+        torch.testing.assert_close(score(x), value_and_gradient(mixture, x)[1])
+
+
+def test_a_scorer_is_of_the_weights_as_they_were(mixture):
+    x = torch.randn(4, 3, dtype=torch.float64)
+    score, before = gradient_of(mixture), value_and_gradient(mixture, x)[1]
+    with torch.no_grad():
+        mixture.log_scales.add_(1.0)
+        mixture.means.add_(1.0)
+        mixture.logits.normal_()
+    torch.testing.assert_close(score(x), before)
+
+
 def test_a_formula_leaves_no_graph(mixture):
     assert not gradient(mixture, torch.randn(2, 3, dtype=torch.float64, requires_grad=True)).requires_grad
 
 
 def test_a_formula_is_used(mixture, monkeypatch):
-    monkeypatch.setattr(GaussianMixture, "score", lambda self, x: torch.full_like(x, 7.0))
+    monkeypatch.setattr(GaussianMixture, "scorer", lambda self: lambda x: torch.full_like(x, 7.0))
     assert (gradient(mixture, torch.zeros(2, 3, dtype=torch.float64)) == 7).all()
 
 
@@ -59,12 +76,12 @@ def test_an_inherited_formula_is_not_that_of_another_forward():
     for kind, factor in ((Doubled, 2), (Renamed, 1)):
         torch.manual_seed(0)
         model = kind()
-        torch.testing.assert_close(gradient(model, x), factor * model.score(x))
+        torch.testing.assert_close(gradient(model, x), factor * model.scorer()(x))
 
 
 def test_a_forward_of_the_object_itself_is_what_is_differentiated(mixture):
     x = torch.randn(5, 3, dtype=torch.float64)
-    expected = 3 * mixture.score(x)
+    expected = 3 * mixture.scorer()(x)
     whole = mixture.forward
     mixture.forward = lambda points: 3 * whole(points)
     torch.testing.assert_close(gradient(mixture, x), expected)

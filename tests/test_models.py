@@ -9,6 +9,7 @@ from torch.distributions import Categorical, Independent, MixtureSameFamily, Mul
 
 from vera.errors import SettingError
 from vera.models import MLP, NICE, GaussianMixture, LinearGenerator
+from vera.models.mixture import NEGLIGIBLE
 from vera.registry import models
 
 COUNTS = [
@@ -179,6 +180,24 @@ def test_the_mixtures_density_is_torchs(mixture):
     x = 3 * torch.randn(50, 2, dtype=torch.float64)
     assert torch.allclose(mixture.log_prob(x), reference.log_prob(x))
     assert torch.equal(mixture(x), mixture.log_prob(x))
+
+
+def test_what_far_components_lack_of_the_sum_is_nothing_in_single_precision():
+    """Shares below e^-80 are left out: neither f nor any gradient may show it, also where all others are that far."""
+    torch.manual_seed(0)
+    model = GaussianMixture(2, 50)
+    with torch.no_grad():
+        model.log_scales.uniform_(-5, 3)
+        model.logits.normal_()
+    x = torch.cat([3 * torch.randn(200, 2), 1e3 * torch.randn(20, 2)]).requires_grad_(True)
+    components = Independent(Normal(model.means, model.log_scales.exp()), 1)
+    reference = MixtureSameFamily(Categorical(logits=model.logits), components).log_prob(x)
+    exponents = reference.detach()[:, None] - components.log_prob(x.detach()[:, None])
+    assert (exponents > NEGLIGIBLE).float().mean() > 0.3
+    torch.testing.assert_close(model(x), reference)
+    inputs = (x, *model.parameters())
+    for ours, theirs in zip(*(torch.autograd.grad(f.sum(), inputs) for f in (model(x), reference)), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4 * theirs.abs().max().item())
 
 
 def test_the_mixtures_samples_have_its_moments(mixture):

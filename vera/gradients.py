@@ -18,19 +18,28 @@ def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
     return value.detach(), gradient
 
 
+def gradient_of(f: LogDensity) -> Callable[[Tensor], Tensor]:
+    """x to ∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by autograd.
+
+    Trap: a formula may have read the weights already, so this serves until the next update of f and no longer.
+    """
+    if not _has_formula(f):
+        return lambda x: value_and_gradient(f, x)[1]
+    score = f.scorer()  # type: ignore[attr-defined]
+    return lambda x: score(x.detach()).detach()
+
+
 def gradient(f: LogDensity, x: Tensor) -> Tensor:
-    """∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by autograd."""
-    if _has_formula(f):
-        return f.score(x.detach()).detach()  # type: ignore[attr-defined]
-    return value_and_gradient(f, x)[1]
+    """∇f(x), detached."""
+    return gradient_of(f)(x)
 
 
 def _has_formula(f: LogDensity) -> bool:
-    """Whether f has a `score` that belongs to its `forward`: one that was inherited beside another forward is of another f."""
+    """Whether f has a `scorer` that belongs to its `forward`: one that was inherited beside another forward is of another f."""
     if "forward" in getattr(f, "__dict__", {}):
         return False
     kinds = type(f).__mro__
-    return next(("score" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("score", "forward"))), False)
+    return next(("scorer" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("scorer", "forward"))), False)
 
 
 def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

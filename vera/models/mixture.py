@@ -5,12 +5,16 @@ log p(x) = logsumexp_c [ log π_c + Σ_j log N(x_j; μ_cj, s_cj²) ]. Means star
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
 from vera.registry import models
 from vera.settings import Count, validated
+
+NEGLIGIBLE = 80.0
+"""Nats below the largest component: a share of 2e-35, whose products are still far from underflow in single precision."""
 
 
 @models.register("mixture")
@@ -31,20 +35,27 @@ class GaussianMixture(nn.Module):
         points, means, scales = (t.T.contiguous() for t in (x, self.means, (-self.log_scales).exp()))
         whitened = (points.unsqueeze(2) - means.unsqueeze(1)) * scales.unsqueeze(1)
         offset = self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
-        return torch.logsumexp(offset - 0.5 * whitened.square().sum(0), dim=1)
+        exponents = torch.add(offset, whitened.square().sum(0), alpha=-0.5)
+        # What lies this far below the largest adds nothing to the sum, but exponentials that underflow are slow.
+        floor = exponents.detach().amax(1, keepdim=True) - NEGLIGIBLE
+        return torch.logsumexp(exponents.clamp(min=floor), dim=1)
 
     @torch.no_grad()
-    def score(self, x: Tensor) -> Tensor:
-        """∇log p(x). Axis by axis, so that what is at hand, (B, C), stays in the cache: a third of autograd's time on the toys."""
-        scales = (-self.log_scales).exp().T.contiguous()
-        exponents = self.logits - self.log_scales.sum(1)
-        whitened = [
-            (points.unsqueeze(1) - means).mul_(scale) for points, means, scale in zip(x.T, self.means.T, scales, strict=True)
-        ]
-        for along in whitened:
-            exponents = torch.addcmul(exponents, along, along, value=-0.5)
-        shares = exponents.softmax(1)
-        return -torch.stack([along.mul_(shares) @ scale for along, scale in zip(whitened, scales, strict=True)], dim=1)
+    def scorer(self) -> Callable[[Tensor], Tensor]:
+        """x to ∇log p(x). Axis by axis, so that what is at hand, (B, C), stays in the cache: a quarter of autograd's time."""
+        axes = list(zip(self.means.T.contiguous(), (-self.log_scales).exp().T.contiguous(), strict=True))
+        offset = self.logits - self.log_scales.sum(1)
+
+        @torch.no_grad()
+        def score(x: Tensor) -> Tensor:
+            whitened = [(x[:, j : j + 1] - mean).mul_(scale) for j, (mean, scale) in enumerate(axes)]
+            exponents = offset
+            for along in whitened:
+                exponents = torch.addcmul(exponents, along, along, value=-0.5)
+            shares = exponents.softmax(1)
+            return torch.stack([along.mul_(shares) @ scale for along, (_, scale) in zip(whitened, axes, strict=True)], 1).neg_()
+
+        return score
 
     def log_prob(self, x: Tensor) -> Tensor:
         return self(x)
