@@ -27,8 +27,9 @@ NOTHING_TO_RUN = {
     for name, what in {"table1": "compares ways of training in words", "table7": "recommends settings"}.items()
 }
 """Tables of the paper that are not declared, and why."""
-OWN_FILE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet)")
-DATA_SET = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*( \([a-z_]+=[A-Za-z0-9]+(, [a-z_]+=[A-Za-z0-9]+)*\))?")
+OPTIONS = r"( \([a-z_]+=[a-z0-9.]+(, [a-z_]+=[a-z0-9.]+)*\))?"
+OWN_FILE = re.compile(rf"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet){OPTIONS}")
+DATA_SET = re.compile(rf"[A-Za-z0-9]+(-[A-Za-z0-9]+)*{OPTIONS}")
 """Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of one name but for its
 case, which only plug-ins could bring, would share a file."""
 Value = Cell | float | str | None
@@ -148,10 +149,24 @@ def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
     return f"{artifact.name}-{file_name(data)}", f"{artifact.title} on {data}"
 
 
+def data_name(name: str, part: Part, usual: Mapping[str, Any]) -> str:
+    """With what of its settings is not as usual: iris.csv (label=species, labels_per_class=5)."""
+    unusual = sorted(key for key in part if key not in ("name", "file") and part[key] != usual.get(key))
+    options = ", ".join(f"{key}={_spelled(part[key])}" for key in unusual)
+    return f"{name} ({options})" if options else name
+
+
+def _spelled(value: Any) -> str:
+    """As on the command line."""
+    if isinstance(value, list | tuple):
+        return "+".join(map(str, value))
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
 def file_name(data: str) -> str:
     """The data's name as part of a file's; with a hash where another name would give the same: a_b.csv is not a-b.csv."""
     words = re.sub(r"[^a-z0-9]+", "-", data.lower()).strip("-")
-    if OWN_FILE.fullmatch(data) or (DATA_SET.fullmatch(data) and not words.endswith(("-csv", "-parquet"))):
+    if OWN_FILE.fullmatch(data) or (DATA_SET.fullmatch(data) and not re.search("-(csv|parquet)(-|$)", words)):
         return words
     return "-".join(filter(None, (words, hashlib.sha256(data.encode(errors="surrogateescape")).hexdigest()[:6])))
 

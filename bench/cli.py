@@ -106,17 +106,22 @@ def help_asked(words: list[str]) -> list[str]:
 def settle_data_dir(arguments: argparse.Namespace) -> None:
     """From here on one directory holds all data files, for the identity of trials depends on what is in it."""
     folder = asked_data_dir(arguments)
-    if folder is not None and os.path.isfile(folder):
-        raise SettingError(
-            f"--data-dir {arguments.data_dir} is a file; it takes the directory in which data files lie, or shall lie."
-        )
     if folder is not None:
+        refuse_file("--data-dir", getattr(arguments, "data_dir", None) or folder)
         arguments.data_dir = os.environ["VERA_DATA"] = folder
+    elif hasattr(arguments, "data_dir"):  # a verb that looks for data files
+        refuse_file("VERA_DATA", os.environ.get("VERA_DATA", ""))
+
+
+def refuse_file(asker: str, place: str) -> None:
+    if os.path.isfile(os.path.expanduser(place)):
+        raise SettingError(f"{asker} {place} is a file; it takes the directory in which data files lie, or shall lie.")
 
 
 def asked_data_dir(arguments: argparse.Namespace) -> str | None:
     """That of --data-dir, else that of the file which --dataset names; none: VERA_DATA's, or the default."""
     folder = getattr(arguments, "data_dir", None)
+    folder = None if folder is None else os.path.expanduser(folder)
     if getattr(arguments, "dataset", None):
         from bench.datasets import dataset_part
 

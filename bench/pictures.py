@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.artifact import data_name
 from sweeps.trial import Profile, Trial
 from vera.errors import SettingError
 from vera.registry import joint_methods
@@ -156,16 +157,10 @@ def own_pictures(dataset: Part, profile: Profile) -> Pictures:
             raise SettingError("At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others.")
         return known
     usual = known.dataset if known else {}
-    options = ", ".join(f"{key}={_spelled(value)}" for key, value in dataset.items() if key != "name" and value != usual.get(key))
-    name = f"{known.reference if known and known.reference else dataset['name']}{options and f' ({options})'}"
+    name = data_name(known.reference if known and known.reference else str(dataset["name"]), dataset, usual)
     unseen = {**UNSEEN, "photos": "photos", "uniform": "uniform noise"} if dataset["name"] == "cifar10" else EMBEDDED_UNSEEN
     features = "digits" if dataset["name"] == "digits32" else "inception"
     return Pictures(name, dataset, 1, known.reference if known else None, features, unseen)
-
-
-def _spelled(value: Any) -> str:
-    """As on the command line."""
-    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:

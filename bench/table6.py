@@ -19,7 +19,7 @@ from bench.claims import Claim, Finding, all_of, compare
 from bench.reference import paper_value
 from bench.render.caption import caption_tail
 from bench.results import Results, metrics_of
-from bench.tabular import ABOUT, LINES, TABLES, Table, data_notes, flop, line, own_table, trials
+from bench.tabular import ABOUT, LABELS, LINES, TABLES, Table, data_notes, flop, line, own_table, trials
 from sweeps.row import Row
 from sweeps.trial import Profile, Trial
 from vera.spec import Part
@@ -162,8 +162,17 @@ class Table6(Artifact):
         rows = results.rows_of(self.trials(profile))
         caption = f"Held-out accuracy at the end of training, higher is better; {ABOUT[profile]}. {caption_tail(rows)}"
         notes = (*self.notes(), *data_notes(rows), *results.notes)
-        name, title = (self.name, self.title) if self.dataset is None else names_on(self, self.tables(profile)[0].name)
+        name, title = self.names(profile)
         return Sheet(name, title, caption, self.columns, lines, profile, notes)
+
+    def names(self, profile: Profile) -> tuple[str, str]:
+        """Of its files, and as it is printed: on other data it has its own, and maybe more or fewer labels."""
+        if self.dataset is None:
+            return self.name, self.title
+        name, title = names_on(self, self.tables(profile)[0].name)
+        shown = self.dataset.get("labels_per_class", LABELS)
+        labels = {LABELS: "ten labels a class", None: "every label"}.get(shown, "few labels")
+        return name, title.replace("ten labels a class", labels)
 
     def block(self, results: Results, table: Table) -> Iterator[dict[str, Value]]:
         for trial in trials(results.profile, [table]):

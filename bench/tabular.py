@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.artifact import data_name
 from bench.results import TUNING_SEED
 from sweeps.row import Row
 from sweeps.sweep import sweep
@@ -22,6 +23,8 @@ BATCH = 64
 DECAY = 0.3
 LABELS = 10
 """Labels of each class that a method is shown."""
+USUAL = {"labels_per_class": LABELS, "held_out": 0.1, "standardise": True, "side": 28, "validation": "test"}
+"""Settings of data that a table need not name."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def own_table(dataset: Part, profile: Profile) -> Table:
     if profile == "paper":
         return _papers_own(dataset)
     steps = TABLES["smoke"][0].steps if profile == "smoke" else LAPTOP_STEPS
-    return _small(str(dataset.get("file", dataset["name"])), dataset, steps)
+    return _small(data_name(str(dataset.get("file", dataset["name"])), dataset, USUAL), dataset, steps)
 
 
 def _papers_own(dataset: Part) -> Table:
@@ -121,7 +124,8 @@ def _papers_own(dataset: Part) -> Table:
     if known is None:
         names = ", ".join(str(table.dataset["name"]) for table in PAPER)
         raise SettingError(f"At --profile paper, --dataset is one of {names}: the paper has no settings for other data.")
-    return replace(known, dataset=dataset)
+    reference = known.reference if dataset.get("labels_per_class", LABELS) == LABELS else None  # the paper's are for ten
+    return replace(known, name=data_name(known.name, dataset, USUAL), dataset=dataset, reference=reference)
 
 
 def networks(table: Table, profile: Profile, roles: Sequence[str]) -> dict[str, Part]:

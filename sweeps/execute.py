@@ -97,7 +97,7 @@ def execute(
         listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     with on_cluster(engine) as (available, folder):
-        shares = measured_shares(trials, site_of(engine), available) if engine.pack_gpus else {}
+        shares = measured_shares(trials, site_of(engine), available, listener.noted) if engine.pack_gpus else {}
         jobs = [job_for(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
         callback = fit(_given(jobs), engine, listener, store, folder)
         again = {job["id"]: Job(job) for job in repeats(jobs, store)}

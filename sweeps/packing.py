@@ -9,7 +9,7 @@ as its next attempt, from its checkpoint. Its row has that attempt and that GPU,
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isqrt
 from typing import Any, Protocol
@@ -120,11 +120,16 @@ def check_packable(available: Mapping[str, float]) -> None:
         raise EngineError("--gpus-per-trial auto measures a trial on a GPU, and no node has one: leave it out to run on CPUs.")
 
 
-def measured_shares(trials: Sequence[Trial], site: Mapping[str, Any], available: Mapping[str, float]) -> dict[str, float]:
+def measured_shares(
+    trials: Sequence[Trial], site: Mapping[str, Any], available: Mapping[str, float], tell: Callable[[str], None]
+) -> dict[str, float]:
     """Trial id → its part of a GPU, from one short run for each kind of trial, as many at once as there are GPUs."""
     import ray
 
     firsts = {kind(trial): trial for trial in reversed(trials)}
+    tell(
+        f"measuring how many trials share a GPU: {SMOKE_STEPS} steps of one of each kind ({len(firsts)}), once a whole GPU is free"
+    )
     task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(measure_on_worker)
     asked = {name: task.remote(trial.facts, dict(site)) for name, trial in firsts.items()}
     cpus = cluster.cpus_per_gpu(available)

@@ -124,7 +124,7 @@ def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
     code, out, err = vera("render", "table6", *flags)
     assert (code, err) == (0, "")
     assert "on iris.csv" in out
-    assert (tmp_path / "tables" / "table6-iris-csv-smoke.md").is_file()
+    assert (tmp_path / "tables" / "table6-iris-csv-label-species-smoke.md").is_file()
 
 
 def test_the_pages_are_those_of_the_code_and_the_published_tables(monkeypatch, capsys):

@@ -89,11 +89,10 @@ class Trainer:
         self.device = usable_device(device)
         self.progress = sys.stderr.isatty() if progress is None else progress
         self.journal = Journal(log_every, max_loss)
-        self.step = 0
         self.checkpoint, self.save_every = None if checkpoint is None else Path(checkpoint), save_every
         self._state: Literal["paused", "running", "broken"] = "paused"
         self._saved = self._since = time.monotonic()
-        self.seconds = 0.0
+        self.step, self.seconds = 0, 0.0
         self.result: Result | None = None
         self.spec: dict[str, Any] | None = None
         self.stream = self.data.stream(batch_size, seed_for(seed, "data"))

@@ -69,14 +69,15 @@ def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -
     with on_cluster(engine) as (available, folder):
         from sweeps.search.tuning import ProposerSearcher, RuleScheduler
 
-        jobs = Jobs(engine, store, _gpus(proposer, engine, available), proposer.rule.milestones)
+        jobs = Jobs(engine, store, _gpus(proposer, engine, available, listener), proposer.rule.milestones)
         searcher, scheduler = ProposerSearcher(proposer, jobs), RuleScheduler(proposer, jobs)
         callback = fit(Asked(proposer.search.sweep, searcher=searcher, scheduler=scheduler), engine, listener, store, folder)
     close([(trial, jobs.made[trial.id]) for trial in proposer.issued], engine, callback, listener, store)
 
 
-def _gpus(proposer: Proposer, engine: Engine, available: Mapping[str, float]) -> float:
+def _gpus(proposer: Proposer, engine: Engine, available: Mapping[str, float], listener: Listener) -> float:
     """What each trial gets; measured beforehand, since a trial that is measured while others train would wait for their GPUs."""
     if not engine.pack_gpus:
         return engine.conditions.gpus
-    return min(measured_shares(proposer.search.largest(proposer.profile), site_of(engine), available).values())
+    largest = proposer.search.largest(proposer.profile)
+    return min(measured_shares(largest, site_of(engine), available, listener.noted).values())

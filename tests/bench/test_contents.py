@@ -51,7 +51,7 @@ def test_one_content_is_shown_in_all_lines_and_the_others_are_not_run(own, tmp_p
     assert results.notes == [
         f"my.csv: its content changed between trials. Shown is {NEW}, what was trained last; trials of {OLD} are left out."
     ]
-    assert table.claims[0].check(results).evidence == "my.csv: Supervised has no value (not run)"
+    assert table.claims[0].check(results).evidence == "my.csv (label=species): Supervised has no value (not run)"
 
 
 def test_a_content_of_which_every_trial_failed_hides_no_other(own, tmp_path):

@@ -203,6 +203,29 @@ def test_a_mistake_is_one_line(line, tmp_path, monkeypatch, capsys):
     assert MISTAKES[line] in err
 
 
+@pytest.mark.parametrize("line", ["data list", "plan table6", "run table6 --dry-run"])
+def test_the_data_directory_of_the_environment_is_no_file(line, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VERA_DATA", str(tmp_path / "file"))
+    assert main([*line.split(), *([] if "data" in line else ["--results-dir", str(tmp_path)])]) == 2
+    assert capsys.readouterr().err == (
+        f"vera: VERA_DATA {tmp_path / 'file'} is a file; it takes the directory in which data files lie, or shall lie.\n"
+    )
+
+
+def test_verbs_that_look_for_no_data_do_not_ask_where_it_is(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("VERA_DATA", str(tmp_path / "file"))
+    assert main(["status", "--results-dir", str(tmp_path)]) == 0
+
+
+def test_a_tilde_that_the_shell_left_is_the_home_directory(tmp_path, monkeypatch, capsys):
+    (tmp_path / "data").touch()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["data", "list", "--data-dir=~/data"]) == 2
+    assert "--data-dir ~/data is a file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["help"], ["help", "run"], ["help", "data", "fetch"]])
 def test_help_can_be_asked_for_as_a_verb(words, capsys):
     with pytest.raises(SystemExit) as end:

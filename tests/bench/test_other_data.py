@@ -7,6 +7,8 @@ from engine_helpers import ROOT
 
 from bench.artifact import file_name
 from bench.cli import main
+from bench.table6 import Table6
+from bench.tabular import own_table
 from vera.registry import datasets
 
 EXAMPLE = ROOT / "docs" / "examples" / "two_classes.py"
@@ -66,6 +68,8 @@ def test_too_few_points_of_a_plug_in_are_refused_once(planned):
         ("digits-table", "digits-table"),
         ("SVHN", "svhn"),
         ("CIFAR10 (batches=1)", "cifar10-batches-1"),
+        ("iris.csv (label=species)", "iris-csv-label-species"),
+        ("iris.csv (held_out=0.2, label=species)", "iris-csv-held-out-0-2-label-species"),
     ],
 )
 def test_a_usual_name_is_that_of_its_files(data, name):
@@ -74,9 +78,29 @@ def test_a_usual_name_is_that_of_its_files(data, name):
 
 def test_data_of_different_names_have_files_of_their_own():
     texts = ["a-b.csv", "a_b.csv", "a b.csv", "A-b.csv", "a.b.csv", "a-b-csv", "a--b.csv", "数.csv", "данные.csv", "é.csv", ".csv"]
+    texts += ["a.csv (label=b)", "a.csv (label=B)", "a.csv (label=b c)", "a.csv (label=b-c)", "a.csv-label-b", "a-csv-label-b"]
     names = [file_name(text) for text in texts]
     assert len(set(names)) == len(texts)
     assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
+
+
+def test_one_file_with_other_settings_is_another_table():
+    file = {"name": "csv", "file": "iris.csv", "label": "species", "labels_per_class": 10, "held_out": 0.1, "standardise": True}
+    names = [own_table({**file, **change}, "laptop").name for change in ({}, {"labels_per_class": 5}, {"standardise": False})]
+    assert names == [
+        "iris.csv (label=species)",
+        "iris.csv (label=species, labels_per_class=5)",
+        "iris.csv (label=species, standardise=false)",
+    ]
+    assert own_table({"name": "wine", "labels_per_class": 10}, "laptop").name == "wine"
+    few = Table6({**file, "labels_per_class": 5}).names("laptop")
+    assert few == (
+        "table6-iris-csv-label-species-labels-per-class-5",
+        "Table 6: accuracy with few labels on iris.csv (label=species, labels_per_class=5)",
+    )
+    human = own_table({"name": "human", "labels_per_class": 5}, "paper")
+    assert (human.name, human.reference) == ("HUMAN (labels_per_class=5)", None), "the paper has no value for five"
+    assert own_table({"name": "human", "labels_per_class": 10}, "paper").reference == "HUMAN"
 
 
 def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):

@@ -232,9 +232,9 @@ def test_claims_and_files_of_other_data_are_their_own(tmp_path):
     other = TABLE6.on({"name": "csv", "file": "my iris.csv", "label": "species"})
     made = [record_of_row(trial, seed) for trial in other.trials("laptop") for seed in (0, 1, 2)]
     results = stored(tmp_path, made)
-    assert re.fullmatch("table6-my-iris-csv-[0-9a-f]{6}", other.render(results).name)
+    assert re.fullmatch("table6-my-iris-csv-label-species-[0-9a-f]{6}", other.render(results).name)
     assert other.claims[0].check(results).judgement == "supported"
-    assert "my iris.csv: VERA" in other.claims[0].check(results).evidence
+    assert "my iris.csv (label=species): VERA" in other.claims[0].check(results).evidence
 
 
 def record_of_row(trial, seed):

@@ -10,7 +10,7 @@ from ray.tune.search import Searcher
 
 from sweeps.canonical import canonical_json
 from sweeps.conditions import Conditions
-from sweeps.execute import Engine
+from sweeps.execute import Engine, Listener
 from sweeps.row import Record
 from sweeps.search import run as running
 from sweeps.search.declaration import Search
@@ -117,13 +117,13 @@ def test_gpus_are_measured_on_the_largest_of_the_trials(monkeypatch, tmp_path):
     space = Space((*AXES, whole("batch_size", low=8, high=64), choice("method.name", values=("ml", "dsm"))))
     search, asked = replace(SEARCH, space=space), []
 
-    def measured(trials, site, available):
+    def measured(trials, site, available, tell):
         asked.extend((trial.spec.batch_size, trial.spec.method["name"]) for trial in trials)
         return {trial.id: 1 / (2 + number) for number, trial in enumerate(trials)}
 
     monkeypatch.setattr(running, "measured_shares", measured)
     proposer = Proposer(search, "smoke", sampler="random", rule=Never(), configurations=1, rows=[])
     engine = Engine(tmp_path / "trials", tmp_path / "checkpoints", pack_gpus=True)
-    assert running._gpus(proposer, engine, {}) == pytest.approx(1 / 3)
+    assert running._gpus(proposer, engine, {}, Listener()) == pytest.approx(1 / 3)
     assert asked == [(64, "ml"), (64, "dsm")]
-    assert running._gpus(proposer, replace(engine, pack_gpus=False, conditions=Conditions(gpus=0.5)), {}) == 0.5
+    assert running._gpus(proposer, replace(engine, pack_gpus=False, conditions=Conditions(gpus=0.5)), {}, Listener()) == 0.5

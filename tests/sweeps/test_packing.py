@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass, field, replace
 
 import pytest
+import torch
 from engine_helpers import PATIENCE, PLUGIN, ROOT, make_row
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,6 +177,18 @@ def test_a_trial_too_large_for_its_part_of_a_gpu_gets_a_whole_one_once(tmp_path)
     assert rows["huge"].log_tail.count("Traceback") == 1
     assert rows["small"].log_tail == ""
     assert "2 of 3 trials are done" in done.stdout
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the GPU must be one that Ray counts and torch cannot use")
+def test_auto_says_what_it_waits_for_before_it_measures(tmp_path):
+    done = on_one_logical_gpu(tmp_path, "--gpus-per-trial", "auto")
+    assert done.returncode == 2
+    assert (
+        "measuring how many trials share a GPU: 20 steps of one of each kind (3), once a whole GPU is free"
+        in done.stdout + done.stderr
+    )
+    assert "torch cannot use the GPU that Ray sees" in done.stderr
+    assert not list((tmp_path / "trials").rglob("*.parquet"))
 
 
 def test_auto_needs_a_gpu():
