@@ -34,7 +34,7 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
 
     Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only at the level that
     keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for support no correction is needed. Trials
-    that were lost have no value to compare: the evidence counts them.
+    that were lost have no value to compare: the evidence counts them, and where a diverged, what is left of it supports nothing.
     """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
@@ -45,14 +45,14 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
     difference, half_width, strict = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if difference > half_width:
-        return Finding("supported", evidence)
+        return _unless_lost(a, name_a, evidence)
     return Finding("refuted" if -difference > strict else "undetermined", evidence)
 
 
 def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
     """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if none of it does.
 
-    `comparisons` as for `compare`.
+    `comparisons` as for `compare`; where b diverged, what is left of it supports nothing.
     """
     if not a.values or not b.values:
         return Finding("undetermined", f"{name}: {a.reason or b.reason}")
@@ -60,9 +60,10 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
     if interval is None:
         return Finding("undetermined", f"{name}: {_no_interval(a, b)}")
     difference, half_width, strict = interval
-    evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)}, tolerance {tolerance:g}"
+    counts = f"(n={_count(a)} and {_count(b)})"
+    evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)} {counts}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
-        return Finding("supported", evidence)
+        return _unless_lost(b, "the latter", evidence)
     return Finding("refuted" if difference - strict > tolerance else "undetermined", evidence)
 
 
@@ -73,6 +74,13 @@ def all_of(findings: list[Finding]) -> Finding:
     if "refuted" in judgements:
         return Finding("refuted", evidence)
     return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)
+
+
+def _unless_lost(winner: Cell, name: str, evidence: str) -> Finding:
+    """Support, unless the side that has to be good diverged in some seeds: the others are then its lucky ones."""
+    if winner.diverged:
+        return Finding("undetermined", f"{evidence}; {name} diverged in {winner.diverged} of {winner.total}")
+    return Finding("supported", evidence)
 
 
 def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] | None:

@@ -54,8 +54,9 @@ def near(name: str, cell: Cell, value: float, tolerance: float) -> Finding:
     """Whether a mean is some value, within a tolerance: by the whole of its 95 % interval."""
     if cell.mean is None:
         return Finding("undetermined", f"{name} has no value ({cell.reason})")
-    if cell.half_width is None:
-        return Finding("undetermined", f"{name} {cell.mean:.4g} (n={cell.n}): too few for an interval")
+    if not cell.half_width:
+        why = "too few for an interval" if cell.half_width is None else "without any spread there is no interval"
+        return Finding("undetermined", f"{name} {cell.mean:.4g} (n={cell.n}): {why}")
     evidence = f"{name} {cell.mean:.4g} ± {cell.half_width:.2g} (n={cell.n}), to be {value:g} ± {tolerance:g}"
     distance = abs(cell.mean - value)
     if distance + cell.half_width <= tolerance:

@@ -4,9 +4,10 @@ Rows: maximum likelihood, which is what all others try to reach; VERA with an en
 and again at the best of them. Metric: mean log p over 100,000 fresh test points, in nats, higher is better.
 
 Trap: the paper's values were measured otherwise: of one batch of 200 points every 10,000 steps, the best. That flatters twice. The
-best of ten batches at the end shows what noise gives, and the paper's value stands beside that; how far it flatters shows against
-the ceiling, the mean true log-density, which no model exceeds on many points: some of the paper's values do. The best of ten looks
-along the way, each over many points, shows what a method gains that does not stay at its best.
+best of ten batches at the end shows what noise gives; how far it flatters shows against the ceiling, the mean true log-density,
+which no model exceeds on many points: some of the paper's values do. The best of ten looks along the way, each over many points,
+shows what a method gains that does not stay at its best. The better of the two is as near to the paper's rule as rows come, so the
+paper's value stands beside that, and is judged by it.
 
 `paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: at .001 they
 would end before PCD with a large σ diverges.
@@ -16,7 +17,7 @@ paper. Half a nat counts as tight enough: less than half of what PCD loses there
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
@@ -46,7 +47,9 @@ from sweeps.trial import Profile, Trial
 DATASETS = ("moons", "circles", "rings")
 LAMBDAS = (0.0, 0.01, 0.1, 1.0)
 BUDGETS: Mapping[Profile, Budget] = {"smoke": Budget(20, 5e-3), "laptop": Budget(2_000, 5e-3), "paper": Budget(100_000, 1e-3)}
-LIKELIHOOD, BEST_OF_TEN, BEST_LOOK = "test_log_likelihood", "best_of_ten_batches", "best_of_ten_looks"
+LIKELIHOOD, BEST_OF_TEN, BEST_LOOK, BEST_OF_EITHER = (
+    "test_log_likelihood", "best_of_ten_batches", "best_of_ten_looks", "best_of_either",
+)  # fmt: skip
 BEST_PCD = "PCD (best σ)"
 REFERENCES = {"ML": {"method": "ML"}, BEST_PCD: {"method": "PCD"}} | {
     vera_label(weight): {"method": "VERA", "variant": f"lambda={weight}"} for weight in LAMBDAS
@@ -109,19 +112,20 @@ class Block:
         mean = self.best_of_ten[label].mean
         return mean is not None and self.ceiling is not None and mean > self.ceiling
 
-    def lines(self, looks: Mapping[str, Cell]) -> Iterator[dict[str, Value]]:
-        """`looks`: the best along the way, by label."""
+    def lines(self, looks: Mapping[str, Cell], either: Mapping[str, Cell]) -> Iterator[dict[str, Value]]:
+        """`looks`: the best along the way, by label; `either`: the better of that and the best of ten batches."""
         for label, cell in self.likelihood.items():
-            paper, ten = self.paper(label), self.best_of_ten[label]
+            shown = self.sigma if self.sigma and label == BEST_PCD else label
             marks = ["† paper"] * bool(self.excess(label)) + ["† best of ten"] * self.flattered(label)
-            chosen = [self.sigma.removeprefix("PCD ")] if self.sigma and label == BEST_PCD else []
+            chosen = [shown.removeprefix("PCD ")] if shown != label else []
             yield {
                 "dataset": self.dataset,
                 "method": label,
                 LIKELIHOOD: cell,
-                BEST_OF_TEN: Cell(ten.values, ten.outcomes, paper, ten.reason),
+                BEST_OF_TEN: self.best_of_ten[label],
                 "ceiling": self.ceiling,
-                BEST_LOOK: looks[self.sigma] if self.sigma and label == BEST_PCD else looks.get(label, Cell(reason=cell.reason)),
+                BEST_LOOK: looks.get(shown, Cell(reason=cell.reason)),
+                BEST_OF_EITHER: replace(either.get(shown, Cell(reason=cell.reason)), paper=self.paper(label)),
                 "remark": ", ".join(chosen + marks),
             }
 
@@ -130,8 +134,13 @@ def pcd_of(cells: Mapping[str, Cell]) -> dict[str, Cell]:
     return {label: cell for label, cell in cells.items() if label.startswith("PCD σ")}
 
 
-def looks_at(results: Results, dataset: str) -> dict[str, Cell]:
-    return {trial.label: best_of_looks(results, trial) for trial in trained(results.profile, dataset)}
+def bests(results: Results, dataset: str) -> tuple[dict[str, Cell], dict[str, Cell]]:
+    """By label: the best of ten looks, and of those and ten batches at the end."""
+    trials = trained(results.profile, dataset)
+    return (
+        {trial.label: best_of_looks(results, trial) for trial in trials},
+        {trial.label: best_of_looks(results, trial, BEST_OF_TEN) for trial in trials},
+    )
 
 
 Check = Callable[[Results, str], Finding]
@@ -249,6 +258,7 @@ class Table10(Artifact):
         Column("ceiling", "ceiling", 3),
         Column(BEST_OF_TEN, "best of ten batches of 200", 3),
         Column(BEST_LOOK, "best of ten looks on the way", 3),
+        Column(BEST_OF_EITHER, "the better of these two", 3),
         Column("remark", "remark"),
     )
 
@@ -258,7 +268,7 @@ class Table10(Artifact):
 
     def render(self, results: Results) -> Sheet:
         blocks = [Block.read(results, dataset) for dataset in DATASETS]
-        lines = tuple(line for block in blocks for line in block.lines(looks_at(results, block.dataset)))
+        lines = tuple(line for block in blocks for line in block.lines(*bests(results, block.dataset)))
         notes = (*table_notes(blocks), *results.notes)
         return Sheet(self.name, self.title, self.caption(results), self.columns, lines, results.profile, notes)
 
@@ -276,8 +286,9 @@ def table_notes(blocks: list[Block]) -> Iterator[str]:
         "likelihood, as the paper's is."
     )
     yield (
-        "The paper's values are the best of several means over 200 points, taken along the training, so they stand beside the best "
-        "of ten such means, taken at its end. That best lies above what the model reaches on many points."
+        "The paper's values are the best of several means over 200 points, taken along the training. That flatters by noise, as "
+        "does the best of ten such means at the end, and by time, as does the best of ten looks on the way. They stand beside the "
+        "better of these two, seed by seed, which is as near to that rule as our trials come."
     )
     yield (
         "Best of ten looks: after every tenth of the training, over the fresh batches of the hundredth before it (100 steps at "

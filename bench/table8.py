@@ -47,7 +47,9 @@ def _of_table(results: Results, table: Table) -> Finding:
         return Finding("undetermined", f"{table.name} was not loaded")
     wrong = [f"{FACTS[fact]} {exact(value)}, in the paper {exact(paper[fact])}"
              for fact, value in found.items() if value is not None and not agrees(fact, value, paper[fact])]  # fmt: skip
-    return Finding("refuted" if wrong else "supported", f"{table.name}: {'; '.join(wrong) or 'all four equal'}")
+    notes = data_notes(results.like(facts_trial(table, results.profile)))
+    evidence = "; ".join((*(wrong or ["all four equal"]), *notes))
+    return Finding("refuted" if wrong else "supported", f"{table.name}: {evidence}")
 
 
 @artifacts.register

@@ -115,7 +115,8 @@ def own_table(dataset: Part, profile: Profile) -> Table:
     if profile == "paper":
         return _papers_own(dataset)
     steps = TABLES["smoke"][0].steps if profile == "smoke" else LAPTOP_STEPS
-    return _small(data_name(str(dataset.get("file", dataset["name"])), dataset, USUAL), dataset, steps)
+    image = any(table.image for table in (*PAPER, *LAPTOP) if table.dataset["name"] == dataset["name"])
+    return _small(data_name(str(dataset.get("file", dataset["name"])), dataset, USUAL), dataset, steps, image=image)
 
 
 def _papers_own(dataset: Part) -> Table:

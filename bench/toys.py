@@ -108,10 +108,13 @@ def not_run(cells: Mapping[str, Cell]) -> Finding | None:
     return Finding("undetermined", f"not run: {', '.join(missing)}") if missing else None
 
 
-def best_of_looks(results: Results, trial: Trial) -> Cell:
+def best_of_looks(results: Results, trial: Trial, *metrics: str) -> Cell:
     """The best likelihood at ten looks along the training, over seeds: after every tenth of its steps, over the batches of the last
-    hundredth. They are drawn afresh for every step, so f has not seen them; for a normalised model only."""
-    return cell_of([(row.outcome, max(_looks(results, row), default=None)) for row in results.like(trial)])
+    hundredth. They are drawn afresh for every step, so f has not seen them; for a normalised model only. With `metrics`, the best
+    of these and of the looks."""
+    rows = results.like(trial)
+    also = [[value for name, value in metrics_of(row).items() if name in metrics] for row in rows]
+    return cell_of([(row.outcome, max([*_looks(results, row), *own], default=None)) for row, own in zip(rows, also, strict=True)])
 
 
 def _looks(results: Results, row: Row) -> Iterator[float]:

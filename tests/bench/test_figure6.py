@@ -71,6 +71,7 @@ def test_claim_on_far_proposals(tmp_path, far, judgement):
         ((1.0, 1.001), "supported"),
         ((2.0, 2.001), "refuted"),
         ((1.0,), "undetermined"),
+        ((1.0, 1.0), "undetermined"),
         ((), "undetermined"),
     ],
 )

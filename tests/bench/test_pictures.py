@@ -312,12 +312,12 @@ def test_speed_stands_beside_the_papers(tmp_path, level, judgement):
 
 @pytest.mark.parametrize(("modes", "judgement"), [(999.0, "supported"), (100.0, "refuted")])
 def test_modes_are_judged_beside_those_of_data(tmp_path, modes, judgement):
-    counts = {"VERA": modes, "VERA-HMC": 998.0, "VERA λ=0": 500.0}
+    counts = {"VERA": modes, "VERA-HMC, prior-only force": 998.0, "VERA-HMC, full force": 1.0, "VERA λ=0": 500.0}
     made = [record_of(modes_trial(label, "paper"), seed, modes=counts[label] - seed, data_modes=1_000.0 - seed)
             for label in MODE_LINES for seed in (0, 1, 2)]  # fmt: skip
     results = results_of(tmp_path, made, "paper")
     assert {judged(MODES, key, results).judgement for key in ("nearly-all", "as-many-as-hmc")} == {judgement}
-    assert [entry["modes"].paper for entry in MODES.render(results).lines] == [999.0, 999.0, 998.0]
+    assert [entry["modes"].paper for entry in MODES.render(results).lines] == [999.0, 999.0, None, 998.0]
 
 
 @pytest.fixture
@@ -344,7 +344,7 @@ def test_a_real_trial_fills_tables_and_figures(quick, tmp_path):
     assert {"generated_samples", "refined_samples", "chain_images", "class_samples", "histogram_seen"} <= record.arrays.keys()
 
 
-@pytest.mark.parametrize("label", ["VERA", "VERA-HMC"])
+@pytest.mark.parametrize("label", ["VERA", "VERA-HMC, prior-only force", "VERA-HMC, full force"])
 def test_a_real_trial_counts_modes(quick, tmp_path, label):
     record = run_trial(modes_trial(label, "smoke"))
     assert (record.row.outcome, record.row.reason) == ("ok", "")

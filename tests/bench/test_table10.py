@@ -94,18 +94,20 @@ def test_a_method_from_a_plug_in_has_a_line_on_every_data_set(tmp_path):
 
 def test_lines_show_means_the_ceiling_and_the_papers_value_beside_its_own_protocol(tmp_path):
     lines = lines_of(results_of(tmp_path, records()), "rings")
-    honest, flattered = (lines["VERA λ=0.1"][key] for key in ("test_log_likelihood", "best_of_ten_batches"))
-    assert (honest.mean, flattered.mean) == (pytest.approx(-5.99), pytest.approx(-5.49))
-    assert (honest.paper, flattered.paper) == (None, -3.24)
+    honest, flattered, judged_by = (
+        lines["VERA λ=0.1"][key] for key in ("test_log_likelihood", "best_of_ten_batches", "best_of_either")
+    )
+    assert (honest.mean, flattered.mean, judged_by.mean) == tuple(map(pytest.approx, (-5.99, -5.49, -5.49)))
+    assert (honest.paper, flattered.paper, judged_by.paper) == (None, None, -3.24)
     assert lines["VERA λ=0.1"]["ceiling"] == pytest.approx(CEILINGS["rings"])
     assert lines["PCD σ=1"]["test_log_likelihood"].reason == "diverged 2 of 2"
-    assert [label for label, line in lines.items() if line["best_of_ten_batches"].paper is None] == PCD
+    assert [label for label, line in lines.items() if line["best_of_either"].paper is None] == PCD
 
 
 def test_the_best_sigma_has_the_highest_mean_and_the_papers_value(tmp_path):
     line = lines_of(results_of(tmp_path, records()), "circles")[BEST_PCD]
     assert line["test_log_likelihood"].values == pytest.approx((-9.0, -8.98))
-    assert line["best_of_ten_batches"].paper == paper_value("Table 10", dataset="circles", method="PCD")
+    assert line["best_of_either"].paper == paper_value("Table 10", dataset="circles", method="PCD")
     assert line["remark"] == "σ=0.1"
 
 
@@ -128,7 +130,8 @@ def test_a_best_sigma_is_named_once_every_sigma_was_run(tmp_path):
     line = lines_of(results_of(tmp_path, records(leave_out=("PCD σ=0.3",))))[BEST_PCD]
     assert line["test_log_likelihood"].reason == line["best_of_ten_batches"].reason == "not every σ was run"
     assert line["test_log_likelihood"].mean is None
-    assert line["best_of_ten_batches"].paper is not None
+    assert line["best_of_either"].reason == "not every σ was run"
+    assert line["best_of_either"].paper is not None
     assert not line["remark"]
 
 
@@ -198,8 +201,8 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, changes, judgement):
     ("wrong", "judgement", "says"),
     [
         ({"distances": dict.fromkeys(PCD, FAR)}, "undetermined", "energy distance 0.5000 (right: at most 0.005)"),
-        ({"shortfalls": dict.fromkeys(PCD, 0.63)}, "undetermined", "= 0.625 ± 0.064, tolerance 0.5"),
-        ({"shortfalls": dict.fromkeys(PCD, 1.63)}, "refuted", "= 1.62 ± 0.064, tolerance 0.5"),
+        ({"shortfalls": dict.fromkeys(PCD, 0.63)}, "undetermined", "= 0.625 ± 0.064 (n=2 and 2), tolerance 0.5"),
+        ({"shortfalls": dict.fromkeys(PCD, 1.63)}, "refuted", "= 1.62 ± 0.064 (n=2 and 2), tolerance 0.5"),
     ],
 )
 def test_samples_that_do_not_look_right_refute_that_they_do_where_all_six_comparisons_count(tmp_path, wrong, judgement, says):
@@ -290,6 +293,25 @@ def test_the_best_look_on_the_way_is_the_best_of_those_at_tenths(tmp_path):
     assert looks["PCD σ=0.3"].reason == "diverged 1 of 1"
     assert looks["PCD σ=0.01"].reason == "not measured 1 of 1"
     assert looks["VERA λ=0"].reason == "not run"
+
+
+def test_the_papers_value_is_judged_by_the_better_of_noise_and_time_in_every_seed(tmp_path):
+    """The best of ten batches of these rows lies half a nat above their likelihood at the end."""
+    way = setting("laptop", "moons")
+    made = [
+        with_curve(record(way.vera(1.0), 0, -2.75), "f_data", -2.5, -2.75),
+        with_curve(record(way.vera(1.0), 1, -2.75), "f_data", -2.0, -2.75),
+        record(way.vera(0.1), 0, -3.0),
+        with_curve(record(way.pcd(0.1), 0, -9.0), "f_data", -3.0, -4.0, -9.0),
+        *(record(way.pcd(sigma), 0, None) for sigma in (0.01, 0.03, 0.3, 1.0)),
+    ]
+    lines = lines_of(results_of(tmp_path, made))
+    either = {label: line["best_of_either"] for label, line in lines.items()}
+    assert {label: cell.values for label, cell in either.items() if cell.values} == {
+        "VERA λ=1": (-2.25, -2.0), "VERA λ=0.1": (-2.5,), "PCD σ=0.1": (-3.0,), BEST_PCD: (-3.0,),
+    }  # fmt: skip
+    assert either["PCD σ=0.3"].reason == "diverged 1 of 1"
+    assert either["ML"].reason == "not run"
 
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):

@@ -127,6 +127,28 @@ def test_jem_fails_by_diverging_or_collapsing_too(tmp_path, value):
     assert ("3 diverged" in finding.evidence) != ("3 collapsed" in finding.evidence)
 
 
+def jem_among(tmp_path, endings, others=None, **metrics):
+    """The claim where JEM's trials end so, an accuracy or None for one that diverged, on every data set."""
+    made = [record for record in (others if others is not None else records()) if record.row.label != "JEM"]
+    for seed, value in enumerate(endings):
+        made += [record for record in records({"JEM": value}, (seed,), **metrics) if record.row.label == "JEM"]
+    return judged(TABLE6, "jem-fails", results_of(tmp_path, made))
+
+
+def test_one_lost_trial_is_no_failure_of_jem(tmp_path):
+    assert jem_among(tmp_path / "most", [None, None, 0.99]).judgement == "supported"
+    few = jem_among(tmp_path / "few", [None, 0.99, 0.99])
+    assert few.judgement == "refuted"
+    assert "of 3 trials 1 diverged and 0 collapsed; Supervised − JEM" in few.evidence
+    assert jem_among(tmp_path / "one", [None]).judgement == "undetermined"
+
+
+def test_a_collapse_counts_only_beside_labels_alone_that_were_run(tmp_path):
+    without = [record for record in records() if record.row.label != "Supervised"]
+    assert jem_among(tmp_path / "without", [0.1] * 3, without, collapsed=1.0).judgement == "undetermined"
+    assert jem_among(tmp_path / "with", [0.1] * 3, collapsed=1.0).judgement == "supported"
+
+
 def test_a_collapse_that_the_labels_alone_share_says_nothing_of_jem(tmp_path):
     assert judged(TABLE6, "jem-fails", results_of(tmp_path, records({"JEM": 0.99}, collapsed=1.0))).judgement == "refuted"
 
