@@ -16,6 +16,9 @@ TESTS_AT_ONCE ?= 3
 PROFILE ?= laptop
 # More for the run, e.g. FLAGS='--address auto --gpus-per-trial 1'.
 FLAGS ?=
+# What run and rendering must both know, e.g. BOTH='--results-dir /shared/results --plugin my_method.py'.
+BOTH ?=
+FOR_BOTH = $(filter --results-dir% --dataset% --plugin%,$(FLAGS))
 ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid $(addprefix figure,$(shell seq 27)) \
 	classes drift modes outliers reliability speed stability
 
@@ -24,7 +27,7 @@ ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid 
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
-	@printf '%-22s %s\n' '  make reproduce-NAME' 'run what is missing of NAME, then render and print it; NAME is one of:'
+	@printf '%-22s %s\n' '  make reproduce-NAME' 'run what is missing of NAME, then render and print it; more: PROFILE=smoke, laptop or paper,' '' "FLAGS='...' for the run alone, BOTH='--results-dir DIR' (--dataset, --plugin) for both; NAME is one of:"
 	@echo '$(filter-out figure%,$(ARTIFACTS)) figure1 to figure27' | fold -s -w 90 | sed -e 's/^/                       /' -e 's/ *$$//'
 
 # Whatever has no rule of its own.
@@ -67,8 +70,9 @@ format: $(DEV)  ## let ruff reformat the code
 # Rendered also where a trial ended in error (1), not where the run could not be done (2).
 .PHONY: $(addprefix reproduce-,$(ARTIFACTS))
 $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
-	@$(BIN)/vera run $* --profile $(PROFILE) $(FLAGS); code=$$?; \
-	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) || code=$$?; exit $$code
+	$(if $(FOR_BOTH),$(error FLAGS are for the run alone: give $(FOR_BOTH) in BOTH='...', or other trials would be rendered))
+	@$(BIN)/vera run $* --profile $(PROFILE) $(BOTH) $(FLAGS); code=$$?; \
+	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) $(BOTH) || code=$$?; exit $$code
 
 figures: $(RENDER_STAMP)  ## render every table and figure again from the Parquet that ships
 	$(RENDER)/bin/python -m bench.cli render all --profile all --from published --quiet

@@ -55,9 +55,9 @@ def main(argv: list[str] | None = None) -> int:
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
         return BY_SIGNAL + error.signal if isinstance(error, Interrupted) else 2
-    except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`
+    except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`; whether all went well is not known
         drop_output()
-        return 0
+        return BY_SIGNAL + signal.SIGPIPE
     except OSError as error:
         if error.errno not in FULL or can_be_printed():
             raise
@@ -121,7 +121,6 @@ def refuse_file(asker: str, place: str) -> None:
 def asked_data_dir(arguments: argparse.Namespace) -> str | None:
     """That of --data-dir, else that of the file which --dataset names; none: VERA_DATA's, or the default."""
     folder = getattr(arguments, "data_dir", None)
-    folder = None if folder is None else os.path.expanduser(folder)
     if getattr(arguments, "dataset", None):
         from bench.datasets import dataset_part
 

@@ -94,10 +94,14 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments)
     print(_summary(arguments, plan), flush=True)
     if plan.elsewhere:
-        take(plan, opened(arguments))
+        taking = opened(arguments)
+        take(plan, taking)
+        name_problems(taking)
     if plan.missing:
         _execute(arguments, plan)
-    outcomes = opened(arguments).outcomes()
+    store = opened(arguments)
+    outcomes = store.outcomes()
+    name_problems(store)
     asked = [*plan.missing, *plan.elsewhere, *plan.cached]
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:

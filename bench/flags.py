@@ -4,6 +4,7 @@ import argparse
 import re
 import shlex
 import sys
+from os.path import expanduser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -112,16 +113,18 @@ def verb(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.Argumen
 
 
 def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--results-dir", metavar="DIR", default=LOCAL, help=f"{text}: {PLACE} (default: {LOCAL})")
+    text = f"{text}: {PLACE} (default: {LOCAL})"
+    parser.add_argument("--results-dir", metavar="DIR", type=expanduser, default=LOCAL, help=text)
 
 
 def plugin(parser: argparse.ArgumentParser) -> None:
     text = "a Python file with methods, data or sweeps of your own; repeatable"
-    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help=text)
+    parser.add_argument("--plugin", metavar="FILE", type=expanduser, action="append", default=[], help=text)
 
 
 def data_dir(parser: "argparse._ActionsContainer") -> None:
-    parser.add_argument("--data-dir", metavar="DIR", help="where data files lie (default: VERA_DATA, else ~/.cache/vera)")
+    text = "where data files lie (default: VERA_DATA, else ~/.cache/vera)"
+    parser.add_argument("--data-dir", metavar="DIR", type=expanduser, help=text)  # for the ~ of --data-dir=~/data stays as it is
 
 
 def shown_place(arguments: argparse.Namespace) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from bench.reference import paper_value
 from bench.results import TUNING_SEED
 from sweeps.sweep import sweep
-from sweeps.trial import Profile, Trial, with_seed
+from sweeps.trial import Profile, Trial, with_defaults, with_seed
 from vera.registry import methods
 from vera.spec import Part, TrialSpec
 
@@ -184,7 +184,7 @@ def plugged(profile: Profile) -> Iterator[Trial]:
     for name in methods.foreign():
         roles = methods.get(name).network_names()
         if set(roles) <= set(SETTINGS[profile].networks):
-            yield SETTINGS[profile].trial(profile, name, {"name": name}, roles)
+            yield SETTINGS[profile].trial(profile, name, with_defaults(methods, name), roles)
 
 
 def tried(line: Line, profile: Profile) -> list[Trial]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.artifact import data_name
-from sweeps.trial import Profile, Trial
+from sweeps.trial import Profile, Trial, with_defaults
 from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
@@ -196,4 +196,4 @@ def trials(profile: Profile, sets: Sequence[Pictures], samples: bool = False) ->
         for name in joint_methods.foreign():
             roles = joint_methods.get(name).network_names()
             if set(roles) <= {"energy", "generator"}:
-                yield made(pictures, profile, name, {"name": name}, roles)
+                yield made(pictures, profile, name, with_defaults(joint_methods, name), roles)

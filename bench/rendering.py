@@ -192,17 +192,20 @@ def _at_hand(text: str | None) -> Mapping[str, str]:
 
 
 def _on_other_images(asked: "list[Artifact]", stores: "list[Results]") -> "dict[Artifact, list[Results]]":
-    """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes them."""
+    """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes them: like all
+    others from the first store that has any, for both would be written to the same files."""
     from sweeps.canonical import canonical_json
 
-    taking, found = [artifact for artifact in asked if artifact.takes == "images"], {}
+    taking = [artifact for artifact in asked if artifact.takes == "images"]
+    holding: dict[str, list[Results]] = {}
     for store in stores:
         usual = {canonical_json(trial.spec.dataset) for artifact in taking for trial in artifact.trials(store.profile)}
         parts = {canonical_json(json.loads(row.spec)["dataset"]) for row in store.rows if row.task == "images"}
-        for artifact in [artifact.on(json.loads(part)) for part in sorted(parts - usual) for artifact in taking]:
-            if artifact.is_in(store):
-                found[artifact] = [store.apart()]
-    return found
+        for part in parts - usual:
+            holding.setdefault(part, []).append(store)
+    made = {artifact.on(json.loads(part)): holding[part] for part in sorted(holding) for artifact in taking}
+    found = {artifact: _by_profile(artifact, having) for artifact, having in made.items()}
+    return {artifact: results for artifact, results in found.items() if results}
 
 
 def _profiles(arguments: argparse.Namespace) -> "tuple[Profile, ...]":

@@ -67,7 +67,7 @@ def at_least_as_good(run: Searched, grid: Grid, results: Results, comparisons: i
         cells = scores(grid.run, list(other.rows.values())), scores(run, list(own.rows.values()))
         seeds = "the seeds that chose them"
     finding = at_most(f"{GRID} − {run.name}", *cells, run.objective.tolerance, comparisons)
-    return Finding(finding.judgement, f"{finding.evidence} (n={cells[0].n} and {cells[1].n}, {seeds})")
+    return Finding(finding.judgement, f"{finding.evidence}, of {seeds}")
 
 
 def may_have_known(run: Searched, grid: Searched) -> int:

@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.counts import counted
@@ -183,10 +184,10 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
 
 
 def failures(found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
-    """A line for each way in which trials failed, with one to look at. The next call of the search runs them again."""
+    """A line for each way in which trials of this search failed, with one to look at. Its next call runs them again."""
     from sweeps.row import FAILURES
 
-    rows = [row for entry in found for row in entry.rows.values()]
+    rows = [row for entry in found for row in entry.own_rows]
     counts = {outcome: [row for row in rows if row.outcome == outcome] for outcome in FAILURES}
     return [
         f"vera: {len(failed)} of {len(rows)} trials ended as {outcome}; see: {show_command(failed[-1], arguments)}"
@@ -244,10 +245,11 @@ def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
 
 
 def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> "Path":
-    folder = output_folder(arguments.results_dir) / "searches"
-    folder.mkdir(parents=True, exist_ok=True)
+    from bench.render.files import put_text, replace_file
+
     trial = entry.trials[0]
-    file = folder / f"{entry.search.name}-{arguments.profile}-{trial.id[:8]}.json"
+    name = f"{entry.search.name}-{arguments.profile}-{trial.id[:8]}.json"
+    file = output_folder(arguments.results_dir) / "searches" / name
     content = {"label": trial.label, "profile": arguments.profile, "spec": trial.spec.to_dict()}
-    file.write_text(json.dumps(content, indent=2) + "\n")
+    replace_file(file, partial(put_text, json.dumps(content, indent=2) + "\n"))
     return file

@@ -14,7 +14,7 @@ from bench.artifact import data_name
 from bench.results import TUNING_SEED
 from sweeps.row import Row
 from sweeps.sweep import sweep
-from sweeps.trial import Profile, Trial, with_seed
+from sweeps.trial import Profile, Trial, with_defaults, with_seed
 from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
@@ -237,7 +237,7 @@ def plugged(table: Table, profile: Profile) -> Iterator[Trial]:
     for name in joint_methods.foreign():
         roles = joint_methods.get(name).network_names()
         if set(roles) <= {"energy", "generator", "statistics"}:
-            yield made(table, profile, name, {"name": name}, roles)
+            yield made(table, profile, name, with_defaults(joint_methods, name), roles)
 
 
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {

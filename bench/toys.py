@@ -21,7 +21,7 @@ from bench.claims import Finding, all_of, at_most, compare
 from bench.render.spread import number
 from bench.results import Results, metrics_of
 from sweeps.row import Row
-from sweeps.trial import Profile, Trial
+from sweeps.trial import Profile, Trial, with_defaults
 from vera.registry import methods
 from vera.spec import Part, TrialSpec
 
@@ -75,7 +75,7 @@ class Setting:
         for name in methods.foreign():
             roles = methods.get(name).network_names()
             if set(roles) <= {"energy", "generator"}:
-                yield self._trial(name, {"name": name}, *roles)
+                yield self._trial(name, with_defaults(methods, name), *roles)
 
     def _trial(self, label: str, method: Part, *roles: str) -> Trial:
         networks = {"energy": {"name": self.energy}} | ({"generator": GENERATOR} if "generator" in roles else {})

@@ -100,6 +100,11 @@ def with_seed(trial: Trial, seed: int) -> Trial:
     return replace(trial, spec=replace(trial.spec, seed=seed))
 
 
+def with_defaults(registry: Registry[Any], name: str) -> Part:
+    """A part with every default written out, for one that is told by its settings from others of its name."""
+    return _resolve(registry, {"name": name})
+
+
 def _resolve(registry: Registry[Any], part: Part, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
     """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one trial."""
     name = part["name"]

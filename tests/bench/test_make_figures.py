@@ -149,3 +149,21 @@ def test_the_whole_environment_is_used_where_it_is_there(whole, tmp_path):
     printed = subprocess.run(["make", "-n", "figures"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert ("pip install" in printed) != whole
     assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli render all" in printed
+
+
+def made(*words):
+    return subprocess.run(["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_what_was_run_is_what_is_rendered():
+    printed = made("reproduce-table2", "BOTH=--results-dir /shared/results", "FLAGS=--address auto").stdout
+    assert "vera run table2 --profile laptop --results-dir /shared/results --address auto" in printed
+    assert "vera render table2 --profile laptop --results-dir /shared/results" in printed
+    assert "render table2 --profile laptop --results-dir /shared/results --address" not in printed
+
+
+@pytest.mark.parametrize("flag", ["--results-dir", "--results-dir=/shared", "--dataset", "--plugin"])
+def test_what_both_must_know_is_refused_for_the_run_alone(flag):
+    done = made("reproduce-table2", f"FLAGS={flag} x")
+    assert done.returncode == 2
+    assert f"FLAGS are for the run alone: give {flag} in BOTH='...'" in done.stderr

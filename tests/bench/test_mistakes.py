@@ -219,11 +219,14 @@ def test_verbs_that_look_for_no_data_do_not_ask_where_it_is(tmp_path, monkeypatc
     assert main(["status", "--results-dir", str(tmp_path)]) == 0
 
 
-def test_a_tilde_that_the_shell_left_is_the_home_directory(tmp_path, monkeypatch, capsys):
-    (tmp_path / "data").touch()
+@pytest.mark.parametrize("words", ["data list --data-dir=~/file", "status --results-dir=~/file"])
+def test_a_tilde_that_the_shell_left_is_the_home_directory(words, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert main(["data", "list", "--data-dir=~/data"]) == 2
-    assert "--data-dir ~/data is a file" in capsys.readouterr().err
+    assert main(words.split()) == 2
+    assert f"{tmp_path / 'file'} is a file" in capsys.readouterr().err
+    assert main(["status", "--plugin=~/none.py"]) == 2
+    assert f"There is no plug-in file {tmp_path / 'none.py'}." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["help"], ["help", "run"], ["help", "data", "fetch"]])

@@ -11,6 +11,7 @@ from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
 import bench.paper  # noqa: F401 (registers them)
+from bench import rendering
 from bench.artifact import artifacts
 from bench.datasets import dataset_part
 from bench.modes import LINES as MODE_LINES
@@ -220,6 +221,19 @@ def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
     sheet = own.render(results)
     assert (sheet.name, sheet.title) == ("table3-digits32-side-16", f"{TABLE3.title} on digits32 (side=16)")
     assert artifacts.known["outliers"].on(own.dataset).render(results).name == "outliers-digits32-side-16"
+
+
+def test_on_other_images_all_is_rendered_from_the_first_store_that_has_any(tmp_path):
+    own = TABLE3.on(dataset_part("digits32,side=16")[0])
+    mine, shipped = (
+        results_of(tmp_path / name, [record_of(trial, 0, test_accuracy=level) for trial in own.trials("laptop")])
+        for name, level in (("mine", 0.1), ("shipped", 0.9))
+    )
+    ((artifact, (found,)),) = rendering._on_other_images([TABLE3], [mine, shipped]).items()
+    assert artifact.render(found).name == "table3-digits32-side-16"
+    assert {entry["test_accuracy"].mean for entry in artifact.render(found).lines} == {10.0}
+    ((_, (only,)),) = rendering._on_other_images([TABLE3], [shipped]).items()
+    assert {entry["test_accuracy"].mean for entry in artifact.render(only).lines} == {90.0}
 
 
 def test_cifar10_at_other_sizes_keeps_the_papers_values_and_unseen_sets():

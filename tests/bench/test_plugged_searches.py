@@ -58,7 +58,7 @@ def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
     search = find_search("flow", "noise-contrast")
     assert search.space.names == ("method.lr", "method.noise")
     for profile in ("smoke", "laptop", "paper"):
-        assert search.base(profile).spec.method == {"name": "noise-contrast"}
+        assert search.base(profile).spec.method == {"name": "noise-contrast", "lr": 0.003, "noise": 0.3}
     assert len(list(search.space.grid())) == 9
 
 

@@ -1,6 +1,8 @@
 """Searches read off a store: what each found and cost, against the grid; rows made up, and no torch."""
 
+import argparse
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -8,6 +10,7 @@ from bench_helpers import stored, terminal_text
 from search_helpers import BEST, fresh_rows, grid_rows, named, rows_at, tpe_rows
 
 import bench.search_figure  # noqa: F401 (registers the figures)
+from bench import searching
 from bench.artifact import artifacts
 from bench.claims import Finding
 from bench.report.scorecard import coverage
@@ -15,6 +18,7 @@ from bench.search_table import Searches, at_least_as_good, cheap_and_good
 from bench.searched import Grid, declared, search_rows, searched
 from bench.searches import TASKS
 from sweeps.canonical import canonical_json
+from vera.errors import VeraError
 
 PAIR = ("moons", "vera")
 
@@ -111,14 +115,14 @@ def test_a_search_that_may_have_known_the_grid_is_not_compared_with_it(tmp_path)
 def test_at_least_as_good_as_the_grid_by_the_seeds_that_there_are(tmp_path, value, judgement):
     finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(value)]))
     assert finding.judgement == judgement
-    assert finding.evidence.endswith("tolerance 0.05 (n=2 and 2, the seeds that chose them)")
+    assert finding.evidence.endswith("(n=2 and 2), tolerance 0.05, of the seeds that chose them")
 
 
 def test_fresh_seeds_decide_where_both_have_them(tmp_path):
     first = next(iter(named("grid").space.grid()))
     rows = [*grid_rows(), *tpe_rows(), *fresh_rows(BEST, -4.5), *fresh_rows(first, -4.0)]
     finding = judged(stored(tmp_path, rows))
-    assert finding == Finding("refuted", "grid − tpe = 0.5 ± 0.023, tolerance 0.05 (n=3 and 3, fresh seeds)")
+    assert finding == Finding("refuted", "grid − tpe = 0.5 ± 0.023 (n=3 and 3), tolerance 0.05, of fresh seeds")
 
 
 def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
@@ -148,6 +152,29 @@ def test_a_trial_of_another_sweep_scores_and_does_not_cost(tmp_path):
     line = lines_of(stored(tmp_path, shared))["second"]
     assert line["steps"] == 2_000
     assert line["configurations"] == 1
+
+
+def gathered(search, rows):
+    return search.gathered(rows, "laptop", search.fixed(json.loads(rows[0].spec)))
+
+
+def test_what_failed_in_another_search_is_no_failure_of_this_one(tmp_path):
+    rows = [*rows_at(named("first"), BEST, -3.0, 0, "error"), *rows_at(named("second"), BEST | {"method.lr": 1e-3}, -4.0, 1)]
+    found = {name: gathered(named(name), rows) for name in ("first", "second")}
+    arguments = argparse.Namespace(results_dir="results/local")
+    assert searching.failures(found["second"], arguments) == []
+    (line,) = searching.failures(found["first"], arguments)
+    assert line.startswith("vera: 2 of 2 trials ended as error; see: vera show ")
+
+
+def test_the_best_is_written_whole_or_the_reason_is_told(tmp_path):
+    (entry,) = gathered(named("any"), list(rows_at(named("any"), BEST, -3.0, 0)))
+    arguments = argparse.Namespace(results_dir=str(tmp_path), profile="laptop")
+    assert json.loads(searching.spec_file(entry, arguments).read_text())["profile"] == "laptop"
+    shutil.rmtree(tmp_path / "searches")
+    (tmp_path / "searches").touch()
+    with pytest.raises(VeraError, match="searches"):
+        searching.spec_file(entry, arguments)
 
 
 def test_of_two_variants_the_later_one_is_shown_and_a_note_says_so(tmp_path):

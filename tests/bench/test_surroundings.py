@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 
@@ -35,6 +36,16 @@ def test_a_full_disk_behind_the_output_is_one_line(unbuffered, tmp_path):
     assert done.stderr.decode().splitlines() == [
         "vera: Nothing more can be written: No space left on device. Make room, or send the output elsewhere."
     ]
+
+
+def test_a_reader_that_leaves_is_no_error_and_no_success():
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = vera("list", out=writing)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 def test_a_working_directory_that_is_gone_is_one_line(tmp_path, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,9 @@ def test_a_plugged_in_method_has_a_row(tmp_path, monkeypatch):
     sheet = TABLE.render(results_of(tmp_path, [record_of(trial, 0, **{LIKELIHOOD: -7.0})], "smoke"))
     assert sheet.lines[-1]["method"] == "mine"
     assert sheet.lines[-1][LIKELIHOOD].values == (-7.0,)
+    found = replace(trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5}))  # as a search may leave it
+    sheet = TABLE.render(results_of(tmp_path / "searched", [record_of(found, 0, **{LIKELIHOOD: -1.0})], "smoke"))
+    assert sheet.lines[-1][LIKELIHOOD].reason == "not run", "a line shows the method with its defaults"
 
 
 def test_rivals_are_all_that_the_paper_compares():
