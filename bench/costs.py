@@ -35,7 +35,7 @@ def trial_cost(flop: "Flop | None", trial: "Trial", seconds: float | None) -> st
     """As such trials took, else from counted operations."""
     work = flop(trial) if flop else None
     if seconds is not None:
-        return f"about {seconds:.0f} s" if seconds >= 1 else "less than a second"
+        return "less than a second" if seconds < 1 else f"about {seconds:.0f} s" if seconds < 120 else duration(seconds)
     return "cost unknown" if work is None else gpu_time([(work, trial.spec.steps)])
 
 

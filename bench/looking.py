@@ -30,13 +30,13 @@ def add_status(verbs: Verbs) -> None:
 
 
 def add_show(verbs: Verbs) -> None:
-    parser = verb(verbs, "show", "everything the store knows of one trial", "show 4f0c9a1b")
+    parser = verb(verbs, "show", "everything the store knows of one trial", "show 79ecd95e")
     parser.add_argument("id", metavar="ID", help=ID_HELP)
     parser.set_defaults(run=show)
 
 
 def add_replay(verbs: Verbs) -> None:
-    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row", "replay 4f0c9a1b")
+    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row", "replay 79ecd95e")
     parser.add_argument("id", metavar="ID", help=ID_HELP)
     data_dir(parser)
     parser.set_defaults(run=replay)

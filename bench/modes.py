@@ -111,7 +111,7 @@ class Modes(Artifact):
     )  # fmt: skip
     columns = (
         Column("method", "method"),
-        Column("modes", "modes", 0),
+        Column("modes", "modes", 1),
         Column("data_modes", "of held-out data", 0),
         Column("mode_divergence", "KL(q‖p)", 3),
         Column("data_mode_divergence", "KL of held-out data", 3),

@@ -45,7 +45,15 @@ def _instead(value: str, values: list[str]) -> str:
 def _meant(key: str, known: set[str]) -> str:
     """The key of a setting is that of its part, too: lr is method.lr."""
     whole = sorted(name for name in known if name.endswith(f".{key}"))
-    return f" Did you mean {' or '.join(whole)}?" if whole else nearest(key, sorted(known))
+    if whole:
+        return f" Did you mean {' or '.join(whole)}?"
+    part, dot, setting = key.partition(".")
+    settings = [name.removeprefix(f"{part}.") for name in known if name.startswith(f"{part}.")]
+    if not dot or not settings:
+        return nearest(key, sorted(known))
+    close = closest(setting, settings)  # without the part, which would make any two settings look alike
+    among = f" Of {part} there is: {', '.join(sorted(settings))}."
+    return close.replace(" Did you mean ", f" Did you mean {part}.").replace(" or ", f" or {part}.") or among
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -68,8 +68,8 @@ def make_plan(
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
     """Seconds of each trial as it took itself, or else as its like did, scaled to its steps.
 
-    Alike are trials of one profile with the same task, data, networks, method and batch, and the same whole numbers among the
-    method's settings: those count things (Langevin steps, draws), while real ones (learning rates) cost nothing.
+    Alike are trials of one profile with the same task, data, networks, method, batch and times of evaluation, and the same whole
+    numbers among the method's settings: those count things (Langevin steps, draws), while real ones (learning rates) cost nothing.
     """
     pace: dict[str, list[float]] = {}
     for row in rows:
@@ -92,5 +92,5 @@ def _kind_of_row(row: Row) -> str:
 
 def _kind_of_facts(facts: Mapping[str, Any]) -> str:
     method = {name: value for name, value in facts["method"].items() if not isinstance(value, float)}
-    alike = ("profile", "task", "dataset", "networks", "batch_size")
+    alike = ("profile", "task", "dataset", "networks", "batch_size", "evaluate_every")
     return canonical_json({name: facts.get(name) for name in alike} | {"method": method})

@@ -31,7 +31,7 @@ def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path
     main(plan)
     summary, line, *_ = capsys.readouterr().out.splitlines()
     assert summary.endswith(" · 0 already done · about 30 min on 2 cores, as measured for results/published")
-    assert line.endswith("60 steps   about 1200 s")
+    assert line.endswith("60 steps   about 20 min")
 
     stored(tmp_path / "results" / "local", [row(ML, 60.0)])
     main(plan)

@@ -109,6 +109,8 @@ MISTAKES = {
     "run toy-demo --only method=ml,vera": "fits --only method=ml,vera. An --only takes one value.",
     "run toy-demo --only method=ml --only method=vera": "method=vera. A trial is taken if it fits every --only.",
     "run toy-demo --only lr=3": "--only knows no 'lr'. Did you mean method.lr?",
+    "run toy-demo --only method.lrr=3": "--only knows no 'method.lrr'. Did you mean method.lr?",
+    "run toy-demo --only method.learning_rate=3": "'method.learning_rate'. Of method there is: betas, capacity, chunks,",
     "run mine --plugin one.py --profile smoke --only seed=5": "vera plan mine --profile smoke --plugin one.py\n",
     "run table7": "The paper's Table 7 recommends settings: there is nothing to run. To see what there is: vera list",
     "render table1": "The paper's Table 1 compares ways of training in words: there is nothing to run.",
