@@ -68,9 +68,9 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
 
 
 def all_of(findings: list[Finding]) -> Finding:
-    """Supported if all are, refuted if one is."""
+    """Supported if all are, refuted if one is. What several of them say, as that a side was not run, is said once."""
     judgements = [finding.judgement for finding in findings]
-    evidence = "; ".join(finding.evidence for finding in findings)
+    evidence = "; ".join(dict.fromkeys(finding.evidence for finding in findings))
     if "refuted" in judgements:
         return Finding("refuted", evidence)
     return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)

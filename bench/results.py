@@ -11,6 +11,7 @@ both.
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from bench.cell import Cell, cell_of
-from bench.flags import PUBLISHED
+from bench.flags import LOCAL, PUBLISHED
 from sweeps.canonical import canonical_json
 from sweeps.places import Place, is_url, within
 from sweeps.row import FAILURES, CurvePoint, Row
@@ -48,6 +49,12 @@ class Results:
     @classmethod
     def at(cls, folder: Place, profile: Profile, source: Source = "local", at_hand: Mapping[str, str] | None = None) -> "Results":
         return cls(open_store(folder), profile, source, at_hand=at_hand or {})
+
+    @property
+    def flag(self) -> str:
+        """What a command must add to find these rows: nothing for those in the usual place, and for those that ship."""
+        folder = str(self.store.place).removesuffix("trials").rstrip("/")
+        return "" if self.source == "published" or folder == LOCAL else f" --results-dir {shlex.quote(folder)}"
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -15,7 +15,9 @@ ROW_FACTS = ("task", "attempt", "cpus", "gpus", "device", "processor", "cores", 
 """Columns of the row that are shown as they are."""
 
 
-def detail(row: Row, curves: Mapping[Name, Curve]) -> Markup:
+def detail(row: Row, curves: Mapping[Name, Curve], flag: str = "") -> Markup:
+    """`flag`: what a command must add to find the trial."""
+    shown, again = (element("code", f"vera {verb} {row.trial_id[:8]}{flag}") for verb in ("show", "replay"))
     return together(
         _ending(row),
         element(
@@ -26,7 +28,7 @@ def detail(row: Row, curves: Mapping[Name, Curve]) -> Markup:
             class_="facts",
         ),
         _drawings(curves),
-        element("p", "On the command line: ", _command("show", row), " and ", _command("replay", row), class_="aside"),
+        element("p", "On the command line: ", shown, " and ", again, class_="aside"),
     )
 
 
@@ -74,7 +76,3 @@ def _drawings(curves: Mapping[Name, Curve]) -> Markup:
     note = f"Drawn from at most {LIMIT} points each: of every stretch the lowest and the highest." if is_thinned else ""
     drawings = element("div", [drawing(name, curve) for name, curve in curves.items()], class_="curves")
     return together(element("h5", "Curves"), drawings, element("p", note, class_="aside") if note else "")
-
-
-def _command(verb: str, row: Row) -> Markup:
-    return element("code", f"vera {verb} {row.trial_id[:8]}")

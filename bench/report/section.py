@@ -53,7 +53,7 @@ def _artifact(artifact: Artifact, results: Results) -> Markup:
     found = coverage(artifact, results)
     done = f"Partial: {found.progress} done. To run the rest: "
     missing = {"no rows": "No trials of this have been run. To run them: ", "partial": done}.get(found.status)
-    command = element("code", f"{artifact.command} --profile {results.profile}")
+    command = element("code", f"{artifact.command} --profile {results.profile}{results.flag}")
     return element(
         "article",
         element("h4", artifact.title, " ", element("span", f"{results.profile} profile", class_="tag")),

@@ -27,6 +27,8 @@ class Entry:
     row: Row
     metrics: Mapping[str, float]
     curves: Mapping[Name, Curve]
+    flag: str = ""
+    """What a command must add to find the trial."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ SECONDS = Field("seconds", "seconds", lambda entry: f"{entry.row.seconds:,.1f}",
 def entries_of(results: Results) -> list[Entry]:
     """In the order of sweep, label and seed, as one would look for them."""
     rows = sorted(results.rows, key=lambda row: (row.sweep, row.label, row.seed, row.trial_id))
-    return [Entry(row, metrics_of(row), by_name(results.curves(row))) for row in rows]
+    return [Entry(row, metrics_of(row), by_name(results.curves(row)), results.flag) for row in rows]
 
 
 def headlines(entries: Sequence[Entry]) -> list[str]:
@@ -119,7 +121,9 @@ def _body(entry: Entry, fields: Sequence[Field]) -> Markup:
     below = f"detail-{name}"
     fold = element("button", name[:8], type="button", aria_expanded="true", aria_controls=below, title=name)
     line = element("tr", element("th", fold, scope="row"), [_cell(entry, field) for field in fields])
-    more = element("tr", element("td", detail(entry.row, entry.curves), colspan=1 + len(fields)), class_="detail", id=below)
+    more = element(
+        "tr", element("td", detail(entry.row, entry.curves, entry.flag), colspan=1 + len(fields)), class_="detail", id=below
+    )
     return element("tbody", line, more, id=f"trial-{name}", data_id=name, class_=f"outcome-{entry.row.outcome}")
 
 

@@ -39,6 +39,11 @@ def test_lost_trials_stand_in_the_evidence():
     assert at_most("A − B", lossy, LOW, 0.5).evidence.endswith("(n=2 of 3 and 3), tolerance 0.5")
 
 
+def test_what_several_findings_say_is_said_once():
+    missing, other = Finding("undetermined", "A has no value (not run)"), Finding("supported", "B − C = 1 ± 0.1 (n=2 and 2)")
+    assert all_of([missing, other, missing]) == Finding("undetermined", f"{missing.evidence}; {other.evidence}")
+
+
 def test_the_seeds_that_did_not_diverge_support_nothing():
     lossy = cell_of([("ok", 2.0), ("ok", 2.1), ("diverged", None)])
     above = compare("A", lossy, "B", LOW)

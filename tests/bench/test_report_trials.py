@@ -61,7 +61,7 @@ def test_details_hold_metrics_settings_and_provenance(html):
     assert said["git_commit"] == "c0ffeec0ff with uncommitted changes"
     assert said["versions.torch"] == "2.13.0"
     assert (said["processor"], said["device"]) == ("An Old Processor", "cpu")
-    assert "vera replay vera0lap" in body(html, "vera0").text
+    assert "vera replay vera0lap --results-dir /" in body(html, "vera0").text
 
 
 def test_details_say_why_a_trial_ended_and_what_came_before(html):

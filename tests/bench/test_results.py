@@ -6,6 +6,7 @@ from bench_helpers import row_of, stored
 from bench.results import Results
 from sweeps.errors import StoreError
 from sweeps.row import CurvePoint, Record
+from sweeps.store import Store
 from sweeps.trial import Trial
 from vera.spec import TrialSpec
 
@@ -104,3 +105,16 @@ def test_a_folder_without_a_store_is_one_clear_error(tmp_path):
     with pytest.raises(StoreError, match="no such directory"):
         Results.at(tmp_path / "nowhere", "laptop")
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "source", "flag"),
+    [
+        ("results/local", "local", ""),
+        ("results/published", "published", ""),
+        ("my results", "local", " --results-dir 'my results'"),
+    ],
+)
+def test_a_command_names_the_place_of_its_rows_where_it_is_not_the_usual_one(folder, source, flag, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Results(Store(f"{folder}/trials"), "laptop", source).flag == flag
