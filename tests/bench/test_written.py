@@ -9,7 +9,7 @@ from bench_helpers import row_of, stored
 from engine_helpers import make_row
 
 import bench.paper  # noqa: F401 (every artifact is registered)
-from bench import ledger, overview
+from bench import ledger, overview, verdicts
 from bench.artifact import artifacts
 from bench.bias import importance
 from bench.written import written_block
@@ -21,6 +21,30 @@ def test_the_ledger_is_that_of_the_published_rows(monkeypatch, capsys):
     """If the change is meant: python -m bench.ledger."""
     monkeypatch.chdir(ROOT)
     assert ledger.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_the_verdicts_are_those_of_the_published_rows(monkeypatch, capsys):
+    """If the change is meant: python -m bench.verdicts."""
+    monkeypatch.chdir(ROOT)
+    assert verdicts.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_what_rows_decide_has_a_line_and_the_rest_is_counted(tmp_path):
+    level = {"ML": -2.0, "VERA λ=1": -2.1, "VERA λ=0.1": -3.0, "VERA λ=0.01": -4.0, "VERA λ=0": -5.0}
+    trials = [trial for trial in artifacts.known["table10"].trials("paper") if trial.label in level]
+    rows = [
+        row_of(trial, seed, level[trial.label] + seed / 100, metric="test_log_likelihood") for trial in trials for seed in (0, 1)
+    ]
+    stored(tmp_path, rows)
+    head, rule, *body, empty, count, way = verdicts.lines(str(tmp_path))
+    assert (head, rule, empty, way) == (*verdicts.HEAD, "", "`vera report --from published`.")
+    shown = {line.split("|")[2].strip(): line.split("|")[4:6] for line in body if "`table10`" in line}
+    assert shown == {
+        "VERA's likelihood rises with λ.": ["  ", " ✓ supported "],
+        "VERA with λ = 1 beats VERA without entropy (λ = 0).": ["  ", " ✓ supported "],
+        artifacts.known["table10"].claims[4].text: ["  ", " ✓ supported "],
+    }
+    assert count.startswith("4 more claims of those that have rows are open")
 
 
 def test_a_line_for_each_sweep_and_profile_in_the_order_of_numbers():
