@@ -41,8 +41,7 @@ class Journal:
             raise VeraError(f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}.")
         for name, value in metrics.items():
             if not isinstance(value, Tensor) or value.dim():
-                what = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
-                raise VeraError(f"A method must report 0-d tensors, but {name} is {what}.")
+                raise VeraError(f"A method must report 0-d tensors, but {name} is {_no_scalar(name, value)}.")
         self._names = self._names or list(metrics)
         if metrics.keys() != set(self._names):  # a mean over some steps of a block would pass for one over all
             odd = min(metrics.keys() ^ set(self._names), key=str)
@@ -117,3 +116,10 @@ class Journal:
             self.history.append({"step": first + good - 1, **dict(zip(self._names, means, strict=True))})
         if bad is not None:
             raise Diverged(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")
+
+
+def _no_scalar(name: str, value: Any) -> str:
+    """What was reported in place of a 0-d tensor, and the cure."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}: return its mean"
+    return f"a {type(value).__name__}: return {name}.detach(), not {name}.item()"
