@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
 
 from bench import nice, pages
 from bench.cli import main
@@ -16,6 +17,7 @@ from sweeps.attempt import run_trial
 from sweeps.trial import Trial
 from vera.registry import joint_methods, load_plugin, methods
 from vera.spec import TrialSpec
+from vera.tasks import build_task
 
 sys.path.append(str(Path(__file__).parent / "sweeps"))
 
@@ -87,6 +89,39 @@ def test_the_method_of_the_walk_learns_a_density(noise_contrast):
     method = {"name": "noise-contrast", "lr": 0.01}
     spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps=400, batch_size=200)
     assert json.loads(run_trial(Trial(spec, "smoke")).row.metrics)["test_log_likelihood"] > -2.6
+
+
+def test_a_classifier_method_of_ones_own_has_its_row_in_table_6(tmp_path):
+    plugin = ("--plugin", EXAMPLES / "smooth_labels.py", "--profile", "smoke", "--results-dir", tmp_path)
+    code, out, err = vera("run", "table6", *plugin, "--only", "method=smooth-labels")
+    assert (code, err) == (0, "")
+    assert "4 of 4 trials are done" in out
+    code, out, err = vera("render", "table6", *plugin)
+    assert (code, err) == (0, "")
+    with (tmp_path / "tables" / "table6-smoke.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    last = {line["dataset"]: line for line in lines}  # the last of each data set, as the page says
+    assert len(last) == 4
+    assert all(line["method"] == "smooth-labels" and float(line["test_accuracy"]) > 0 for line in last.values())
+
+
+@pytest.mark.usefixtures("registries")
+def test_the_classifier_method_of_the_walk_learns_classes_and_a_level_of_f():
+    load_plugin(EXAMPLES / "smooth_labels.py")
+    levels = {}
+    for level in (0.0, 0.01):
+        method = {"name": "smooth-labels", "level": level}
+        networks = {"energy": {"name": "mlp-classifier", "hidden": [32]}}
+        spec = TrialSpec({"name": "wine", "labels_per_class": 10}, networks, method, steps=200, batch_size=64, task="joint")
+        trainer = build_task(spec).build(spec)
+        result = trainer.run()
+        assert (result.outcome, result.metrics["test_accuracy"] > 0.8) == ("ok", True)
+        x = trainer.data.train
+        f, logits = trainer.method.energy(x).detach(), trainer.method.energy.logits(x).detach()
+        assert f.shape == (len(x),)
+        assert torch.equal(f, logits.logsumexp(1))
+        levels[level] = float(f.square().mean())
+    assert levels[0.01] < 0.5 * levels[0.0]
 
 
 def test_data_of_ones_own_are_a_sweep(tmp_path):
