@@ -23,7 +23,7 @@ from sweeps.sweep import find_sweep, sweeps
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMAND = r"(?:\$ )?((?:make|vera|python -m) \S.*?)(?:   +.*|  +#.*)?"
+COMMAND = r"(?:\$ )?((?:make|vera|python -m) \S.*?)(?:  +#.*)?"
 BLOCKS = re.findall(r"<!-- run by tests/test_readme.py -->\n```python\n(.*?)```", README, re.DOTALL)
 OWN_METHOD, OWN_DATA, LIKELIHOOD, FEW_LABELS = BLOCKS
 
@@ -126,6 +126,11 @@ def test_every_module_that_is_run_exists(command):
     assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
     if module == "bench.cli":
         parser().parse_args(arguments)
+
+
+@pytest.mark.parametrize("file", sorted(set(re.findall(r"(?:csv:|--plugin )([^\s,]+)", "\n".join(FOUND)))))
+def test_every_file_that_a_command_names_exists(file):
+    assert file in PLACEHOLDERS or (ROOT / file).is_file()
 
 
 def test_the_pages_have_commands():
