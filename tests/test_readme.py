@@ -13,12 +13,18 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 import bench.paper  # noqa: F401 (registers the tables and figures)
+import vera
 from bench.artifact import artifacts
 from bench.cli import main, parser
+from bench.flags import PUBLISHED
 from sweeps.only import matching
+from sweeps.provenance import provenance
+from sweeps.store import Store
 from sweeps.sweep import find_sweep, sweeps
+from vera.registry import methods
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -161,6 +167,7 @@ ELSEWHERE = {
     "vera run table3": "is run on its own data; --dataset cifar10 needs the files: tests/bench/test_pictures.py",
     "vera plan table3": "is the same verb for another table",
     "make check": "is make lint and make test",
+    "vera replay 79ecd95e": "is replayed below, from what ships",
     "python -m bench.step --memory-only": "takes 832 MB: tests/test_bench_images.py runs a smaller shape",
 }
 """What .ci does not run, by how it begins, and why."""
@@ -214,6 +221,69 @@ def test_the_plan_shown_is_the_plan_made(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bench.engine.own_cores", lambda: 2)
     assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
     assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
+
+
+def test_the_trial_that_is_replayed_ships_and_is_the_first_of_the_list(tmp_path, monkeypatch, capsys):
+    """From an empty store. Nothing differs with the processor and the versions of its row; others may round otherwise."""
+    monkeypatch.chdir(ROOT)
+    command = next(command for command in FOUND if command.startswith("vera replay ") and "ID" not in command)
+    name = command.split()[-1]
+    assert re.search(r"^ ✓ (.*)$", README, re.MULTILINE).group(1).endswith(f" {name}")
+    (row,) = [row for row in Store(f"{PUBLISHED}/trials").rows() if row.trial_id.startswith(name)]
+    here = provenance("cpu")
+    same = all(here[column] == getattr(row, column) for column in ("processor", "versions"))
+    same = same and torch.backends.cpu.get_cpu_capability() == "AVX512"  # which "AMD EPYC" alone does not say
+    code = main([*shlex.split(command)[1:], "--results-dir", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert out.startswith("replayed ML seed 0 (from results/published) in ")
+    assert ("identical to the stored row" in out, code) == (True, 0) or not same, out
+
+
+def cells_of(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def test_the_accuracies_shown_are_the_published_ones():
+    """The small table of ten labels a class: three seeds at laptop, one of HUMAN at paper, and the paper's own beside it."""
+    tables = ROOT / "results" / "published" / "tables"
+    found = {}
+    for name in ("table6", "table6-paper"):
+        for line in (tables / f"{name}.md").read_text(encoding="utf-8").splitlines():
+            data, method, *values = [*cells_of(line), ""][:5]
+            found[data, method] = values
+    heading, _, *lines = re.search(r"^\| \| digits 8 .*?(?=\n\n)", README, re.DOTALL | re.MULTILINE).group(0).splitlines()
+    assert [cells_of(line)[0] for line in lines] == ["VERA", "VAT", "MEG", "labels alone"]
+    for line in lines:
+        label, *shown = cells_of(line)
+        method = {"labels alone": "Supervised"}.get(label, label)
+        human, in_the_paper = found["HUMAN", method][:2]
+        expected = [found[data, method][0] for data in cells_of(heading)[1:-2]]
+        assert shown == [*expected, human, in_the_paper]
+
+
+METHOD_LINES = [
+    cells_of(line) for line in re.findall(r"^\| `[a-z-]+` \| `\w+\(energy.*$", README.partition("## A classifier")[0], re.M)
+]
+
+
+@pytest.mark.parametrize("line", METHOD_LINES, ids=[line[0] for line in METHOD_LINES])
+def test_a_method_is_made_as_its_line_says_of_what_it_needs(line):
+    name, call, needs, _ = (cell.strip("`") for cell in line)
+    made = {"vera": vera, "MLP": vera.models.MLP, "energy": vera.models.MLP(2), "data_dim": 2, "latent_dim": 3}
+    made["generator"] = vera.Generator(vera.models.MLPGenerator(latent_dim=3, data_dim=2))
+    for what, energy in {"normalised": vera.models.GaussianMixture, "NICE": vera.models.NICE}.items():
+        made |= {"energy": energy(2)} if what in needs else {}
+    for energy in re.findall(r"`(MLP\(.*?\))", needs):
+        made["energy"] = eval(energy.replace("...", "2"), made)
+    for statistics in re.findall(r"(vera\.models\.\w+\(.*?\))", needs):
+        made["statistics"] = eval(statistics, made)
+    method = eval(f"vera.methods.{call}", made)
+    assert method.label() == name
+    assert vera.Trainer(method, torch.randn(64, 2), steps=2, batch_size=32).run().outcome == "ok"
+
+
+def test_the_table_of_methods_has_all_of_them():
+    assert {line[0].strip("`") for line in METHOD_LINES} == {*methods} - {*methods.foreign()}
 
 
 def test_the_error_shown_is_the_error_given(tmp_path):
