@@ -152,6 +152,17 @@ def test_the_script_that_tries_a_method_runs_as_it_stands(noise_contrast, monkey
     assert made["result"].outcome == "ok"
 
 
+def test_the_line_that_makes_meg_trains_in_place_of_the_readmes():
+    (line,) = re.findall(r"^method = .*$", (ROOT / "docs" / "methods" / "meg.md").read_text(encoding="utf-8"), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"```python\n(import torch\nimport vera\n.*?)```", readme, re.DOTALL).group(1)
+    script, changed = re.subn(r"^method = .*$", line, block, flags=re.MULTILINE)
+    assert changed == 1
+    made = {}
+    exec(script.replace("steps=1_000", "steps=10"), made)
+    assert (made["method"].label(), made["result"].outcome) == ("meg", "ok")
+
+
 def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
     flags = ("--dataset", f"csv:{EXAMPLES / 'iris.csv'},label=species", "--profile", "smoke", "--results-dir", tmp_path)
     code, out, err = vera("run", "table6", *flags, "--only", "method=supervised")
