@@ -9,10 +9,11 @@ from bench_helpers import row_of, stored
 from engine_helpers import make_row
 
 import bench.paper  # noqa: F401 (every artifact is registered)
-from bench import ledger, overview, verdicts
+from bench import ledger, overview, short, verdicts
 from bench.artifact import artifacts
 from bench.bias import importance
 from bench.written import written_block
+from sweeps.canonical import canonical_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +28,29 @@ def test_the_verdicts_are_those_of_the_published_rows(monkeypatch, capsys):
     """If the change is meant: python -m bench.verdicts."""
     monkeypatch.chdir(ROOT)
     assert verdicts.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_table_10_in_short_is_that_of_the_published_rows(monkeypatch, capsys):
+    """If the change is meant: python -m bench.short."""
+    monkeypatch.chdir(ROOT)
+    assert short.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_table_10_in_short_has_means_seeds_and_losses_beside_the_papers(tmp_path):
+    trials = {(trial.label, trial.spec.dataset["name"]): trial for trial in artifacts.known["table10"].trials("paper")}
+    both = canonical_json({"test_log_likelihood": -3.0, "best_of_ten_batches": -2.5})
+    rows = [row_of(trials["VERA λ=1", "moons"], seed, metrics=both) for seed in (0, 1)]
+    rows += [
+        row_of(trials["VERA λ=1", "rings"], 0, metrics=both),
+        row_of(trials["VERA λ=1", "rings"], 1, outcome="diverged"),
+    ]
+    rows += [row_of(trials[f"PCD σ={sigma}", "circles"], 0, outcome="diverged") for sigma in (0.01, 0.03, 0.1, 0.3, 1)]
+    stored(tmp_path, rows)
+    found = {line.split("|")[1].strip(): line for line in short.lines(str(tmp_path))}
+    assert found["VERA λ=1"] == (
+        "| VERA λ=1 | −3.00 ± 0.00; −2.50 ± 0.00 (paper −2.58), n = 2 | not run | −3.00; −2.50 (paper −3.17), n = 1, 1 diverged |"
+    )
+    assert found["PCD (best σ)"] == "| PCD (best σ) | not run | diverged 5 of 5 | not run |"
 
 
 def test_what_rows_decide_has_a_line_and_the_rest_is_counted(tmp_path):
