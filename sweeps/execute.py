@@ -26,6 +26,7 @@ from sweeps.preflight import check_nodes
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.scrub import scrubbed
 from sweeps.shelf import forget_checkpoints
+from sweeps.storable import check_storable
 from sweeps.store import DELAY, Store
 from sweeps.trial import Trial, data_parts
 from sweeps.waiting import told_if_waiting
@@ -93,6 +94,7 @@ def execute(
     listener = listener or Listener()
     store = Store(engine.store)
     engine.exports.check()
+    check_storable(trials)
     for note in check_data(trials, engine.conditions.data_dir):
         listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
@@ -118,19 +120,26 @@ def on_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
 def close(
     issued: Sequence[tuple[Trial, Job]], engine: Engine, callback: "ListenerCallback", listener: Listener, store: Store
 ) -> None:
-    """Every trial that was handed to Tune has its row now, those that Tune lost too."""
+    """Every trial that was handed to Tune has its row now, those that Tune lost too. StoreError, when all were looked at, where the
+    row of a lost one could not be written."""
     written = {row.trial_id: row for row in store.rows()}
-    finished = []
+    finished: list[str] = []
+    refused: list[StoreError] = []
     for trial, job in issued:
         row = written.get(trial.id)
         if (row is None or row.attempt < job["attempt"]) and callback.last.get(trial.id, {}).get("done"):
             row = store.ended(trial.id, job["attempt"], DELAY)
         if row is None or row.attempt < job["attempt"]:
-            listener.ended(_write_loss(trial, job, engine, callback, store))
+            try:
+                listener.ended(_write_loss(trial, job, engine, callback, store))
+            except StoreError as error:
+                refused.append(error)
         elif row.outcome not in FAILURES:
             finished.append(trial.id)
     # A worker that Tune dropped may have saved a trial after another had finished it.
     forget_checkpoints(engine.checkpoints, finished)
+    if refused:
+        raise refused[0]
 
 
 def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:

@@ -158,16 +158,22 @@ def check(record: Record) -> None:
 
 
 def _check_columns(items: Sequence[Any], cls: type) -> None:
-    for name, (annotation, description) in column_types(cls).items():
+    for name, (annotation, _) in column_types(cls).items():
         fits, wanted = _rule(annotation)
         values = [getattr(item, name) for item in items]
         for value in values:
             _require(fits(value), name, value, wanted)
         for text in set(values) if annotation is str else ():
-            if description.startswith("JSON"):
-                _check_json(name, text)
-            elif name not in FREE_TEXT:
-                _require(not _ABSOLUTE.match(text), name, text, "free of absolute paths")
+            check_text(name, text, cls)
+
+
+def check_text(name: str, text: str, cls: type = Row) -> None:
+    """ValueError unless the column of that name may hold the text; whoever knows the text before the rest can ask early."""
+    text.encode()  # half a surrogate pair is no text to others
+    if column_types(cls)[name][1].startswith("JSON"):
+        _check_json(name, text)
+    elif name not in FREE_TEXT:
+        _require(not _ABSOLUTE.match(text), name, text, "free of absolute paths")
 
 
 def _rule(annotation: Any) -> tuple[Callable[[Any], bool], str]:

@@ -51,6 +51,13 @@ class Search:
         points = [dict(zip(self.space.names, point, strict=True)) for point in itertools.product(*values)]
         return [self.configuration(point, profile).trials[0] for point in points]
 
+    def choices(self, profile: Profile) -> list[Trial]:
+        """A few trials in which each choice of each axis stands once at least; what is no choice is the base's own."""
+        axes = tuple(axis for axis in self.space.axes if axis.choices)
+        chosen, turns = replace(self, space=Space(axes)), max((len(axis.choices) for axis in axes), default=1)
+        points = [{axis.name: axis.choices[turn % len(axis.choices)] for axis in axes} for turn in range(turns)]
+        return [chosen.configuration(point, profile).trials[0] for point in points]
+
     def found(self, rows: Iterable[Row], profile: Profile) -> "list[Configuration]":
         """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it. Loads torch, which the
         identity of its base needs."""

@@ -13,6 +13,7 @@ from sweeps.search.declaration import Configuration, Search
 from sweeps.search.jobs import Jobs
 from sweeps.search.proposer import Proposer
 from sweeps.search.rules import rule_for
+from sweeps.storable import check_storable
 from sweeps.store import Store
 from sweeps.trial import Profile
 
@@ -57,6 +58,7 @@ def run_search(
     """Every configuration of the search, those that the store had and those that were run now."""
     listener, store = listener or Listener(), Store(engine.store)
     engine.exports.check()
+    check_storable(search.choices(profile))
     for note in check_data([search.base(profile)], engine.conditions.data_dir):
         listener.noted(note)
     proposer = proposer_for(search, profile, budget, store)

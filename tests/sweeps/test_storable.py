@@ -1,0 +1,93 @@
+"""What a row could not hold is refused before anything is trained; a row that cannot be written does not cost the others."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from engine_helpers import PLUGIN, plugin
+
+from bench.cli import main
+from sweeps.errors import StoreError
+from sweeps.execute import Engine, Listener, close, execute, job_for
+from sweeps.search.declaration import Search
+from sweeps.search.objective import Objective
+from sweeps.search.run import Budget, run_search
+from sweeps.search.space import Space, choice
+from sweeps.storable import check_storable
+from sweeps.store import Store
+
+pytestmark = pytest.mark.usefixtures("trouble_plugin")
+
+PATH = "/data/points.npy"
+
+
+def trouble_search(*axes):
+    objective = Objective("test_log_likelihood", worst=-50.0)
+    return Search("trouble", "for these tests", lambda profile: plugin().trouble(), Space(axes), (objective,), (0,))
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """One that never gets as far as a cluster."""
+    for place in ("sweeps.execute.on_cluster", "sweeps.search.run.on_cluster"):
+        monkeypatch.setattr(place, lambda *_: pytest.fail("a cluster was started"))
+    return Engine(tmp_path / "trials", tmp_path / "checkpoints")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"fault": PATH}, f"spec must be free of absolute paths, got '{PATH}'"),
+        ({"label": "/home/x"}, "label must be free of absolute paths, got '/home/x'"),
+        ({"label": "half \ud800"}, "surrogates not allowed"),
+    ],
+)
+def test_a_trial_that_its_row_could_not_hold_is_refused_before_it_is_run(engine, settings, words):
+    trials = [plugin().trouble(), plugin().trouble(seed=7, **settings)]
+    with pytest.raises(StoreError) as caught:
+        execute(trials, engine)
+    assert str(caught.value).startswith("The trial of trouble with seed 7 could not be stored, so nothing is run: ")
+    assert words in str(caught.value)
+    assert Store(engine.store).rows() == []
+
+
+def test_the_label_of_a_spec_file_is_refused_in_one_line(tmp_path, capsys):
+    spec = plugin().trouble().spec.to_dict()
+    (tmp_path / "mine.json").write_text(json.dumps({"label": "/home/x", "profile": "smoke", "spec": spec}))
+    assert main(["run", f"spec:{tmp_path / 'mine.json'}", "--plugin", str(PLUGIN), "--results-dir", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "label must be free of absolute paths, got '/home/x'" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_choice_of_a_search_is_refused_before_the_search_begins(engine):
+    search = trouble_search(choice("method.fault", values=("none", "raise", PATH)), choice("batch_size", values=(10, 20)))
+    with pytest.raises(StoreError, match=f"spec must be free of absolute paths, got '{PATH}'"):
+        run_search(search, "smoke", Budget("random", "none", 1), engine)
+
+
+def test_every_choice_of_every_axis_is_looked_at():
+    search = trouble_search(choice("method.fault", values=("none", "raise", "die")), choice("batch_size", values=(10, 20)))
+    seen = [(trial.spec.method["fault"], trial.spec.batch_size) for trial in search.choices("smoke")]
+    assert seen == [("none", 10), ("raise", 20), ("die", 10)]
+    assert [trial.spec.batch_size for trial in trouble_search().choices("smoke")] == [50]
+
+
+def test_relative_paths_and_ordinary_labels_can_be_stored():
+    check_storable([plugin().trouble(label="a/b ~ 1/2", fault="points.npy")])
+
+
+def test_a_lost_row_that_cannot_be_written_does_not_cost_the_others(engine, monkeypatch):
+    trials = [plugin().trouble(seed=seed) for seed in range(3)]
+    store, write = Store(engine.store), Store.write
+
+    def refuse_the_first(self, record):
+        if record.row.trial_id == trials[0].id:
+            raise StoreError("no room for it")
+        write(self, record)
+
+    monkeypatch.setattr(Store, "write", refuse_the_first)
+    told = SimpleNamespace(errors={}, last={})
+    with pytest.raises(StoreError, match="no room for it"):
+        close([(trial, job_for(trial, 1, 0.0)) for trial in trials], engine, told, Listener(), store)
+    assert {row.trial_id for row in store.rows()} == {trial.id for trial in trials[1:]}
