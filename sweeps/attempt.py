@@ -134,6 +134,8 @@ class Attempt:
             self.ending = Ending(outcome, self.step, f"{type(error).__name__}: {_line(error)}", _tail())
 
     def _begin(self) -> None:
+        if differs := self.trial.difference_here():  # its numbers would be those of a trial that nobody asked for
+            return self._end("error", 0, differs)
         with self.shelf.brought():
             self.restarts = RestartLog.read(self.checkpoint)
             self._build()

@@ -81,7 +81,7 @@ class TrialTrainable(tune.Trainable):
 
     def _begin(self, config: dict[str, Any]) -> None:
         self.job = config["job"]
-        trial = Trial.from_facts(self.job["facts"], self.job["sweep"], self.job["label"])
+        trial = Trial.as_told(self.job["facts"], self.job["sweep"], self.job["label"])
         self.stored = self._stored_row()
         own = {name: self.job[name] for name in ("attempt", "gpus", "before")}
         self.attempt: Any = None  # before the next is built: two may not fit into memory

@@ -67,6 +67,23 @@ class Trial:
         outside = ("protocol", "profile", "data_fingerprint")
         return cls(TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}), facts["profile"], sweep, label)
 
+    @classmethod
+    def as_told(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
+        """The same under the id that it has where it was asked for, whatever the data and the defaults are here."""
+        trial = cls.from_facts(facts, sweep, label)
+        vars(trial)["facts"] = dict(facts)  # where a cached property keeps its value; a copy of the trial finds its own
+        return trial
+
+    def difference_here(self) -> str:
+        """Why it is another trial in this process than its facts say, in one line; empty if it is the same."""
+        here = replace(self)
+        if here.id == self.id:
+            return ""
+        asked, found = self.facts["data_fingerprint"], here.facts["data_fingerprint"]
+        if asked != found:
+            return f"the data on this node differ from the driver's: their fingerprint is {found} here, {asked} there"
+        return f"the trial is another one on this node, {here.id}: the code or a plug-in differs from the driver's"
+
 
 def register_tables() -> None:
     """Make known the data sets that live in this layer. By name and late, because they load torch."""
