@@ -4,7 +4,7 @@ What S3 gives: an object appears whole when its upload is complete, or not at al
 What it lacks: a rename, and a lock. What follows for a store:
 
 - No name is ever used for two contents. A row's name has its stamp in it, as the names of curves and arrays have everywhere, so two
-  writers of one trial leave two objects at most, of which every reader takes the one with the higher stamp: one row.
+  writers of one trial leave two objects at most, of which every reader takes the one with the higher rank: one row.
 - A compaction puts the compacted object there first and then removes what it holds, object by object. One that is killed leaves
   duplicates, which readers resolve; two at once do the same work twice. None loses a row: an object is removed only by whoever has
   put all of it, or what supersedes it, into another, and nobody removes what it has just written.

@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 """In the order in which a record is written: a trial is finished exactly when its row is there, so the row comes last."""
 
 Stamp = tuple[int, str]
-"""(attempt, finished_at): which of a trial's records; the highest counts."""
+"""(attempt, finished_at): which of a trial's records."""
 STAMP = ("attempt", "finished_at")
 KEY = ("trial_id", *STAMP)
 

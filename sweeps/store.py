@@ -7,8 +7,9 @@
     set-aside/                           files that are no parts, named in `problems`
 
 A retry does not touch the curves of the attempt before it, so that replacing the row replaces the whole record at once. A trial
-may stand in several files (a retry after a compaction, a compaction that was killed, stores copied together): its highest attempt
-counts, then the latest. `pandas.read_parquet(folder / "rows")` reads all rows as one table, superseded ones too until `compact()`.
+may stand in several files (a retry after a compaction, a compaction that was killed, stores copied together): which of them
+counts is in sweeps/ranks.py. `pandas.read_parquet(folder / "rows")` reads all rows as one table, superseded ones too until
+`compact()`.
 
 The trap: a compaction removes parts while others read. A reader that misses a file lists the folder again, for the compacted
 file is there before its parts go.
@@ -28,8 +29,9 @@ from sweeps.errors import AmbiguousTrial, StoreError, UnknownTrial
 from sweeps.folder import LEFT, SUFFIX, Identity, Opening, explained
 from sweeps.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
 from sweeps.places import Place, folder_at
+from sweeps.ranks import RANKED, Rank, rank, rank_of
 from sweeps.row import CurvePoint, Record, Row
-from sweeps.schema import KEY, KINDS, STAMP, Kind, Stamp, arrays_of, check, lines, points_of, rows_of, stamp_of, to_tables
+from sweeps.schema import KINDS, STAMP, Kind, Stamp, arrays_of, check, lines, points_of, rows_of, stamp_of, to_tables
 
 COMPACTED = "compacted-"
 DELAY = 5.0
@@ -53,13 +55,14 @@ class Store:
         return self.folder.place
 
     def write(self, record: Record) -> None:
-        """Keep the record, whole or not at all. It takes the place of an earlier attempt, never of a later one."""
+        """Keep the record, whole or not at all. It takes the place of an earlier attempt, never of a later one, and
+        as a failure of none that has a result."""
         check(record)
         row = record.row
         with explained("write", self.place), ExitStack() as stack:
             ready = [(kind, stack.enter_context(staged(self.folder, kind, [table]))) for kind, table in to_tables(record).items()]
             with self.folder.alone():
-                if self._stored_stamp(row) <= stamp_of(row):
+                if self._stored_rank(row) <= rank_of(row):
                     for kind, commit in ready:
                         commit(self._part_of(row, kind))
 
@@ -70,9 +73,9 @@ class Store:
 
     def outcomes(self) -> dict[str, str]:
         """Trial id → outcome, without reading the rest."""
-        columns = [*KEY, "outcome"]
-        found = sorted(line for table in self._tables("rows", columns=columns) for line in lines(table, columns))
-        return {trial_id: outcome for trial_id, *_, outcome in found}
+        columns = ["trial_id", *RANKED]
+        found = [line for table in self._tables("rows", columns=columns) for line in lines(table, columns)]
+        return {trial_id: outcome for trial_id, _, outcome, _ in sorted(found, key=lambda line: (line[0], rank(*line[1:])))}
 
     def row(self, trial_id: str) -> Row:
         """The row of the trial whose id this is, or the only one whose id begins so."""
@@ -122,13 +125,13 @@ class Store:
                 raise StoreError(f"Another process is compacting {self.place}: wait until it is done.") from error
 
     def merge(self, other: Place, only: Collection[str] | None = None) -> int:
-        """Copy the trials of another store (only these ids, if given) that this one lacks, or has at a lower attempt; say how many.
-        The other is only read."""
+        """Copy the trials of another store (only these ids, if given) that this one lacks, has at a lower attempt, or as a failure
+        of an attempt that has a result there; say how many. The other is only read."""
         source = Store(other, create=False)
         source._moves_bad_parts = False
-        mine = self._stamps()
-        theirs = {name: stamp for name, stamp in source._stamps().items() if only is None or name in only}
-        wanted = {name: stamp for name, stamp in theirs.items() if name not in mine or mine[name][0] < stamp[0]}
+        mine = {row.trial_id: rank_of(row)[:2] for row in self.rows()}
+        theirs = [row for row in source.rows() if only is None or row.trial_id in only]
+        wanted = {row.trial_id: stamp_of(row) for row in theirs if mine.get(row.trial_id, (0, False)) < rank_of(row)[:2]}
         with explained("merge into", self.place):
             for kind in KINDS if wanted else ():
                 self._gather(kind, source, lambda name, stamp: wanted.get(name) == stamp)
@@ -136,11 +139,10 @@ class Store:
         return len(wanted)
 
     def _compact(self) -> int:
-        best, merged = self._stamps(), 0
+        keep, merged = self._not_superseded(), 0
         for kind in KINDS:
             if len(self._names(kind)) > 1:
-                # A stamp above the row's is of a trial that is being written now, whose row is yet to come.
-                read = self._gather(kind, self, lambda name, stamp: name not in best or stamp >= best[name])
+                read = self._gather(kind, self, keep)
                 self.folder.remove(read)
                 merged += len(read)
             self.folder.remove_abandoned(kind)
@@ -156,9 +158,18 @@ class Store:
                 gathering.read.pop(new, None)  # the same records make the same name: what is new there must stay
         return gathering.read
 
-    def _stamps(self) -> dict[str, Stamp]:
-        """Trial id → the stamp of its highest record. Rows are read in full: one that is damaged must not supersede a whole one."""
-        return {row.trial_id: stamp_of(row) for row in self.rows()}
+    def _not_superseded(self) -> Keep:
+        """Says of a record whether its row counts now, or may when it comes: a record whose row was not seen is being written.
+        Rows are read in full: one that is damaged must not supersede a whole one."""
+        rows = [row for table in self._tables("rows") for row in rows_of(table)]
+        best, seen = _highest([rows]), {(row.trial_id, stamp_of(row)) for row in rows}
+
+        def keep(name: str, stamp: Stamp) -> bool:
+            if name not in best or stamp == stamp_of(best[name]):
+                return True
+            return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > rank_of(best[name])
+
+        return keep
 
     def _left_by(self, trial_id: str, kind: Kind) -> list[pa.Table]:
         """What the trial's record holds of the kind. Where that is nothing, a retry may have come between: read the row again."""
@@ -214,13 +225,13 @@ class Store:
         if became is not None and problem not in self.problems:
             self.problems.append(problem)
 
-    def _stored_stamp(self, row: Row) -> Stamp:
-        """The stamp in the trial's own part; under the lock, so a bad part is not set aside but replaced."""
+    def _stored_rank(self, row: Row) -> Rank:
+        """The rank in the trial's own part; under the lock, so a bad part is not set aside but replaced."""
         try:
             with opened(self.folder.opened(self._part_of(row, "rows")), "rows") as part:
-                return max((attempt, finished) for table in part.tables(list(STAMP)) for attempt, finished in lines(table, STAMP))
+                return max(rank(*line) for table in part.tables(list(RANKED)) for line in lines(table, RANKED))
         except (BadPart, FileNotFoundError, ValueError):
-            return (-1, "")
+            return (-1, False, "")
 
     def _part_of(self, row: Row, kind: Kind) -> str:
         """Its name. A row takes the place of an earlier one only under a lock; where there is none, its stamp tells them apart."""
@@ -231,7 +242,7 @@ class Store:
 def _highest(groups: Iterable[list[Row]]) -> dict[str, Row]:
     best: dict[str, Row] = {}
     for row in (row for rows in groups for row in rows):
-        if row.trial_id not in best or stamp_of(row) > stamp_of(best[row.trial_id]):
+        if row.trial_id not in best or rank_of(row) > rank_of(best[row.trial_id]):
             best[row.trial_id] = row
     return best
 

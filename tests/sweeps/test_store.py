@@ -68,6 +68,39 @@ def test_a_retry_takes_the_place_of_the_earlier_attempt_and_never_the_other_way(
     assert holds(store, a_record(attempt=3))
 
 
+def test_a_failure_never_takes_the_place_of_a_result_of_the_same_attempt(store):
+    result, failure = a_record(), Record(a_row(outcome="error", finished_at="2026-01-09"))
+    store.write(result)
+    store.write(failure)
+    for _ in range(2):
+        assert holds(store, result)
+        assert store.outcomes() == {"abc0": "ok"}
+        assert store.ended("abc0", 1) in (result.row, None)  # none once it is compacted
+        store.compact()
+    assert sum(file.metadata.num_rows for file in parquet_files(store, "rows")) == 1
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_a_result_takes_the_place_of_a_failure_of_the_same_attempt_that_ended_later(store, compacted):
+    store.write(Record(a_row(outcome="timeout", finished_at="2026-01-09")))
+    store.write(a_record("abc1"))
+    if compacted:
+        store.compact()
+    store.write(a_record())
+    for _ in range(2):
+        assert holds(store, a_record())
+        assert store.outcomes() == {"abc0": "ok", "abc1": "ok"}
+        store.compact()
+    assert sum(file.metadata.num_rows for file in parquet_files(store, "rows")) == 2
+
+
+def test_the_failure_of_a_retry_takes_the_place_of_an_earlier_result(store):
+    store.write(a_record())
+    store.write(a_record(attempt=2, outcome="error"))
+    store.compact()
+    assert holds(store, a_record(attempt=2, outcome="error"))
+
+
 def test_a_retry_in_a_directory_overwrites_the_row_of_the_attempt_before(tmp_path):
     store = Store(tmp_path)
     for attempt in (1, 3, 2):
@@ -190,6 +223,24 @@ def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kin
         store.compact()
 
 
+def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failure_that_ended_later(place, monkeypatch):
+    store, gather = filled(place), Store._gather
+    store.write(a_record("t98", outcome="error"))
+    result = Record(replace(a_record("t98").row, finished_at="2025-12-31"), a_record("t98").curves)
+
+    def be_overtaken_and_gather(self, which, source, keep):
+        if which == "curves":
+            store.write(result)
+        return gather(self, which, source, keep)
+
+    monkeypatch.setattr(Store, "_gather", be_overtaken_and_gather)
+    store.compact()
+    monkeypatch.undo()
+    for _ in range(2):
+        assert holds(store, result)
+        store.compact()
+
+
 def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
     store = filled(tmp_path)
     store.write(a_record("t97"))
@@ -234,6 +285,18 @@ def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted
     assert {row.trial_id: row.attempt for row in store.rows()} == {"t00": 1, "t01": 2, "t02": 3, "t50": 1, "t51": 1}
     assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
     assert {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")} == before
+
+
+def test_a_merge_takes_the_result_of_an_attempt_that_failed_here_and_no_failure_of_one_that_did_not(tmp_path):
+    store, other = Store(tmp_path / "a"), Store(tmp_path / "b")
+    failure, result = Record(a_row(outcome="error", finished_at="2026-01-09")), a_record()
+    store.write(failure)
+    other.write(result)
+    assert other.merge(store.folder.path) == 0
+    assert store.merge(other.folder.path) == 1
+    assert store.merge(other.folder.path) == 0
+    assert holds(store, result)
+    assert holds(other, result)
 
 
 def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
