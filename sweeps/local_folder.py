@@ -87,16 +87,21 @@ class LocalFolder(Folder):
         return LEFT
 
     def remove_abandoned(self, kind: str) -> None:
-        for path in (self.path / kind).glob(TEMPORARY):
-            with suppress(FileNotFoundError):  # its writer is alive, and has renamed it
-                if time.time() - path.stat().st_mtime > ABANDONED:
-                    path.unlink()
+        remove_abandoned(self.path / kind)
 
     def alone(self) -> AbstractContextManager[None]:
         return locked(self.path / ".lock")
 
     def compacting(self) -> AbstractContextManager[None]:
         return locked(self.path / ".compaction.lock", wait=False)
+
+
+def remove_abandoned(directory: Path) -> None:
+    """The temporary files of processes that were killed."""
+    for path in directory.glob(TEMPORARY):
+        with suppress(FileNotFoundError):  # its writer is alive, and has renamed it
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
 
 
 def _rename(temporary: Path, path: Path) -> None:

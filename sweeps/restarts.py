@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sweeps.canonical import canonical_json
+from sweeps.local_folder import remove_abandoned
 from vera.randomness import seed_for
 from vera.spec import TrialSpec
 
@@ -41,7 +42,7 @@ class RestartLog:
             return cls()
         try:
             return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, FileNotFoundError):  # the last: another driver has just finished the trial
             return cls()
 
     def write(self, checkpoint: Path | None) -> None:
@@ -49,7 +50,7 @@ class RestartLog:
             return
         path = _beside(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         with temporary.open("w") as file:
             json.dump([asdict(entry) for entry in self.entries], file)
             file.flush()
@@ -73,10 +74,12 @@ class RestartLog:
 
 
 def forget_checkpoint(checkpoint: Path) -> None:
-    """The checkpoint, the log beside it, and what a killed process left of either."""
+    """The checkpoint, the log beside it, and what killed processes have left in the directory. The trap: a temporary file of this
+    trial may be one that another driver is saving just now, which without it would take its disk for broken and stop."""
     with suppress(NotADirectoryError):
-        for path in (checkpoint, _beside(checkpoint), *checkpoint.parent.glob(f".{checkpoint.stem}.*")):
+        for path in (checkpoint, _beside(checkpoint)):
             path.unlink(missing_ok=True)
+        remove_abandoned(checkpoint.parent)
 
 
 def _beside(checkpoint: Path) -> Path:

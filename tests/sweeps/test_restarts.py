@@ -1,15 +1,18 @@
 """Restarts after divergence: with a seed of their own, written down, the same after a kill and in a replay."""
 
 import json
+import os
 import time
+from pathlib import Path
 
 import pytest
 from engine_helpers import content, plugin
 
 from sweeps.attempt import Attempt, run_trial
 from sweeps.conditions import Conditions
+from sweeps.local_folder import ABANDONED
 from sweeps.replay import compare_with_replay
-from sweeps.restarts import RestartLog
+from sweeps.restarts import RestartLog, forget_checkpoint
 from sweeps.trial import Trial
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
@@ -115,4 +118,35 @@ def test_the_row_gives_back_the_trial(seed):
 @pytest.mark.parametrize("content", ["", "{", '[{"step": 5}]'])
 def test_a_damaged_log_counts_as_none(tmp_path, content):
     (tmp_path / "abc.restarts.json").write_text(content)
+    assert RestartLog.read(tmp_path / "abc.pt") == RestartLog()
+
+
+def test_who_finishes_a_trial_leaves_alone_what_another_driver_is_saving(tmp_path, monkeypatch):
+    trial, conditions = plugin().trouble(steps=60, pause=0.005), Conditions(checkpoint_dir=str(tmp_path))
+    attempt, replace = Attempt(trial, conditions), os.replace
+    attempt.advance(0.02)
+
+    def be_overtaken_and_replace(source, target):
+        forget_checkpoint(attempt.checkpoint)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", be_overtaken_and_replace)
+    attempt.save()
+    RestartLog().with_entry(5, "loss is nan", 0, 1.0).write(attempt.checkpoint)
+    assert attempt.unsaved is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{trial.id}.restarts.json"], "the last to be renamed"
+
+
+def test_what_killed_processes_left_goes_when_it_is_a_day_old(tmp_path):
+    names = [".abc.pt.7.tmp", ".abc.restarts.json.7.tmp", ".other.pt.7.tmp"]
+    for name in [*names, ".abc.pt.8.tmp"]:
+        (tmp_path / name).write_text("half of it")
+    for name in names:
+        os.utime(tmp_path / name, (time.time() - ABANDONED - 60,) * 2)
+    forget_checkpoint(tmp_path / "abc.pt")
+    assert [path.name for path in tmp_path.iterdir()] == [".abc.pt.8.tmp"]
+
+
+def test_a_log_that_goes_while_it_is_looked_at_counts_as_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "is_file", lambda self: True)
     assert RestartLog.read(tmp_path / "abc.pt") == RestartLog()
