@@ -13,6 +13,7 @@ from sweeps.sources import plugin_sources
 from vera.spec import TrialSpec
 
 PACKAGES = ("vera", "torch", "numpy", "ray")
+UNKNOWN = "unknown"
 
 
 @cache
@@ -46,11 +47,15 @@ def versions() -> dict[str, str]:
 
 
 def processor(device: str) -> str:
-    """The model of the CPU, or of the GPU that the trial runs on."""
+    """The model of the CPU, or of the GPU that the trial runs on. A GPU that cannot be asked, as on a machine without one, is
+    unknown: a trial that could not run on it ends as a row all the same."""
     if device.startswith("cuda"):
         import torch
 
-        return torch.cuda.get_device_name()
+        try:
+            return torch.cuda.get_device_name()
+        except (AssertionError, RuntimeError, ValueError):
+            return UNKNOWN
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))

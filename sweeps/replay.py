@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from sweeps.attempt import run_trial
 from sweeps.conditions import Conditions
+from sweeps.errors import EngineError
 from sweeps.row import Row
 from sweeps.trial import Trial
+from vera.errors import SettingError
+from vera.trainer import usable_device
 
 SAME = ("outcome", "outcome_step", "reason", "metrics", "restarts")
 """Columns that decide whether two runs of a trial agree."""
@@ -17,10 +20,23 @@ ENVIRONMENT = ("device", "processor", "cpus", "versions", "git_commit", "git_dir
 
 def compare_with_replay(row: Row, conditions: Conditions) -> tuple[list[str], float]:
     """(what differs from the stored row, seconds). The first is empty where both agree to the last bit."""
+    if conditions.device != "auto":
+        _check_device(row, conditions.device)
     started = time.monotonic()
     trial = Trial.from_facts(json.loads(row.spec), row.sweep, row.label)
     again = run_trial(trial, replace(conditions, attempt=row.attempt)).row
     return differences(row, again), time.monotonic() - started
+
+
+def _check_device(row: Row, device: str) -> None:
+    """EngineError where the replay could not even begin: a row of that would differ in everything and say little."""
+    try:
+        usable_device(device)
+    except SettingError as error:
+        raise EngineError(
+            f"The trial {row.trial_id[:8]} is replayed on {device}, as it was run, which this machine cannot use "
+            f"({str(error.__cause__).splitlines()[0]}): replay it on one that can."
+        ) from error
 
 
 def differences(old: Row, new: Row) -> list[str]:

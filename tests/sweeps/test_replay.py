@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from engine_helpers import make_row, plugin
 
 from sweeps.attempt import run_trial
 from sweeps.conditions import Conditions
+from sweeps.errors import EngineError
+from sweeps.provenance import processor
 from sweeps.replay import compare_with_replay, differences
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
@@ -47,3 +50,22 @@ def test_timing_is_no_difference():
 def test_another_id_says_that_the_trial_itself_has_changed():
     row = make_row("abc0")
     assert differences(row, replace(row, trial_id="def0"))[0].startswith("the trial's id was abc0, is def0")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_row_of_a_gpu_is_not_replayed_where_there_is_none(monkeypatch):
+    monkeypatch.setattr("sweeps.replay.run_trial", lambda *_: pytest.fail("something was trained"))
+    row = make_row("4f0c9a1b2d3e4f50", device="cuda")
+    with pytest.raises(EngineError) as caught:
+        compare_with_replay(row, Conditions(device=row.device))
+    assert str(caught.value).startswith("The trial 4f0c9a1b is replayed on cuda, as it was run, which this machine cannot use (")
+    assert str(caught.value).endswith("): replay it on one that can.")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_what_cannot_run_on_a_gpu_is_a_row_that_does_not_know_its_model():
+    row = run_trial(plugin().trouble(), Conditions(device="cuda")).row
+    assert (row.outcome, row.device, row.processor) == ("error", "cuda", "unknown")
+    assert "device 'cuda' cannot be used here" in row.reason
+    assert processor("cpu") != "unknown"
