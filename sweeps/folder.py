@@ -73,7 +73,8 @@ class Folder(ABC):
 
     @abstractmethod
     def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
-        """Move a bad file out of the way, if it may be moved. What became of it; None if a good one has taken its name since."""
+        """Move a bad file out of the way, if it may be moved. What became of it, and what is to be done where this folder moves
+        none; None if a good one has taken its name since."""
 
     @abstractmethod
     def remove_abandoned(self, kind: str) -> None:

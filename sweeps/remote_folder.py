@@ -8,7 +8,7 @@ What it lacks: a rename, and a lock. What follows for a store:
 - A compaction puts the compacted object there first and then removes what it holds, object by object. One that is killed leaves
   duplicates, which readers resolve; two at once do the same work twice. None loses a row: an object is removed only by whoever has
   put all of it, or what supersedes it, into another, and nobody removes what it has just written.
-- An object that is no part is named and left where it is, so reading needs no more than the right to read.
+- An object that is no part is named, for its owner to delete, and left where it is: reading needs no more than the right to read.
 
 What is not promised: that an object which someone copies over another of the same name by hand, during a compaction, stays.
 
@@ -119,7 +119,7 @@ class RemoteFolder(Folder):
             list(pool.map(remove_one, files))
 
     def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
-        return LEFT
+        return f"{LEFT}: delete the object s3://{self._key(name)}" if move else LEFT
 
     def remove_abandoned(self, kind: str) -> None:
         """Nothing: an upload that was broken off has left no object."""

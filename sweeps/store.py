@@ -18,7 +18,7 @@ file is there before its parts go.
 import hashlib
 import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -97,12 +97,18 @@ class Store:
         Asked for by its name: a network disk answers that truly, and may show an old listing for a while."""
         until = time.monotonic() + patience
         while True:
-            row = self.row(trial_id) if self.has_part(trial_id) else None
+            row = self._part_row(trial_id)
             if row is not None and row.attempt >= attempt:
                 return row
             if time.monotonic() >= until:
                 return None
             time.sleep(0.2)
+
+    def _part_row(self, trial_id: str) -> Row | None:
+        """The trial's row if it has a part of its own; a part that is damaged, and may have to stay where it is, holds none."""
+        with suppress(UnknownTrial):
+            return self.row(trial_id) if self.has_part(trial_id) else None
+        return None
 
     def curves(self, trial_id: str) -> list[CurvePoint]:
         """The histories of the trial's metrics, as they were written."""

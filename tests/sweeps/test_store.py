@@ -387,6 +387,18 @@ def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypat
     assert "left where it is" in store.problems[0]
 
 
+def test_a_trial_whose_part_is_damaged_has_not_ended(store):
+    name = "rows/abc0.parquet" if store.folder.has_lock else "rows/abc0-1-bad.parquet"
+    store.write(a_record("abc1"))
+    with store.folder.staged("rows", lambda file: file.write(b"no Parquet")) as commit:
+        commit(name)
+    assert store.has_part("abc0")
+    assert store.ended("abc0", 1) is None
+    assert name in store.problems[0]
+    store.write(a_record())
+    assert store.ended("abc0", 1) == a_record().row
+
+
 def test_bad_curves_do_not_hide_the_row(tmp_path):
     store = filled(tmp_path, 2)
     next((tmp_path / "curves").glob("t01*")).write_bytes(b"PAR1")
