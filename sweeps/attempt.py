@@ -62,14 +62,14 @@ class Attempt:
     def lost(
         cls, trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float], seconds: float = 0.0
     ) -> "Attempt":
-        """An attempt of which nothing is left but how it ended and what it reported last."""
+        """An attempt of which nothing is left but how it ended and what it reported last; its seconds are those of all runs."""
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
         attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(metrics), None
         attempt.shelf = shelf_at(conditions.checkpoint_dir, trial.id)
         with attempt.shelf.brought():
             attempt.restarts = RestartLog.read(attempt.checkpoint)
-        attempt._reported = seconds
+        attempt._reported = max(0.0, seconds - attempt.restarts.seconds)
         return attempt
 
     def advance(self, seconds: float, until: int | None = None) -> None:

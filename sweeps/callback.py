@@ -25,7 +25,7 @@ class ListenerCallback(tune.Callback):
         self.errors: dict[str, str] = {}
         """What Tune says of trials that it gave up on, by trial id."""
         self.last: dict[str, dict[str, Any]] = {}
-        """The last report of each trial."""
+        """The last report of each trial, with what its last worker said of itself."""
 
     def follow(self, later: "ListenerCallback") -> None:
         """What was told of the same trials when they were run once more."""
@@ -40,7 +40,8 @@ class ListenerCallback(tune.Callback):
         self.store_error = result.get("store_error") or self.store_error
         if result["trial"] not in self.last and result.get("resumed_at"):
             self.listener.resumed(result["trial"], result["resumed_at"])
-        self.last[result["trial"]] = result
+        worker = self.last.get(result["trial"], {}).get("worker", {})
+        self.last[result["trial"]] = {"worker": worker} | result
         self.listener.advanced(result["trial"], result["trained_steps"])
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:

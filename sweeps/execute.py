@@ -254,7 +254,8 @@ def _name(tune_trial: Any) -> str:
 
 
 def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
-    """The row of a trial that Tune gave up on, with what it reported last; its checkpoint stays, for a retry."""
+    """The row of a trial that Tune gave up on, with what it reported last, and its worker of itself; its checkpoint stays, for a
+    retry."""
     last = callback.last.get(trial.id, {})
     reason = callback.errors.get(trial.id, UNSEEN if last.get("done") else "the trial never started")
     line = (scrubbed(reason).strip().splitlines() or ["lost without a word"])[-1]
@@ -263,9 +264,10 @@ def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallb
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrubbed(reason)[-LOG_TAIL:])
     own = {name: job[name] for name in ("attempt", "gpus", "before")}
     conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
-    record = Attempt.lost(trial, conditions, ending, last.get("metrics", {})).record()
-    store.write(record)
-    return record.row
+    record = Attempt.lost(trial, conditions, ending, last.get("metrics", {}), last.get("trained_seconds", 0.0)).record()
+    row = replace(record.row, **last.get("worker", {}))
+    store.write(replace(record, row=row))
+    return row
 
 
 @contextmanager

@@ -87,6 +87,7 @@ class TrialTrainable(tune.Trainable):
         self.attempt: Any = None  # before the next is built: two may not fit into memory
         self.attempt = Attempt(trial, Conditions(**(self.site["conditions"] | own)))
         self.resumed_at = self.attempt.step
+        self.introduced = False
 
     def _milestone(self) -> int | None:
         """The next step at which a scheduler looks at the trial."""
@@ -104,8 +105,10 @@ class TrialTrainable(tune.Trainable):
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
         about |= {"resumed_at": self.resumed_at} if self.resumed_at else {}
-        judged = {"worker": self._worker()} if step in self.job.get("milestones", ()) else {}  # for the row, should it be stopped
-        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | judged
+        # For the row, should the trial be lost, or be stopped when it is judged.
+        worker = {"worker": self._worker()} if not self.introduced or step in self.job.get("milestones", ()) else {}
+        self.introduced = True
+        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | worker
 
     def _worker(self) -> dict[str, Any]:
         attempt = self.attempt

@@ -266,6 +266,8 @@ def test_what_is_lost_keeps_its_restarts_and_its_last_report(tmp_path):
     assert (row.outcome, row.outcome_step, json.loads(row.metrics)) == ("error", 7, {"loss": 0.5})
     assert [restart["step"] for restart in json.loads(row.restarts)] == [5]
     assert row.seconds == 1.5
+    longer = Attempt.lost(trial, conditions, Ending("error", 7, "gone"), {}, seconds=4.0).record().row
+    assert longer.seconds == 4.0, "what was reported has the seconds of the restarts in it"
 
 
 def test_torch_gets_the_threads_that_the_trial_was_given():

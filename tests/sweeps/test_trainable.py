@@ -5,9 +5,11 @@ from dataclasses import asdict, replace
 import pytest
 from engine_helpers import plugin
 
+from sweeps import provenance
 from sweeps import trial as identity
+from sweeps.callback import ListenerCallback
 from sweeps.conditions import Conditions
-from sweeps.execute import job_for
+from sweeps.execute import Engine, Listener, close, job_for
 from sweeps.store import Store
 from sweeps.trainable import TrialTrainable
 from sweeps.trial import Trial
@@ -83,3 +85,27 @@ def test_a_trial_as_told_is_the_trial_itself_where_nothing_differs():
     trial = plugin().trouble()
     told = Trial.as_told(trial.facts)
     assert (told.id, told.facts, told.difference_here()) == (trial.id, trial.facts, "")
+
+
+def test_the_row_of_a_lost_trial_has_the_seconds_and_the_hardware_of_its_worker(worker, tmp_path, monkeypatch):
+    trial = plugin().trouble(steps=10_000, pause=0.001)
+    job, store = job_for(trial, 1, 0.0), Store(tmp_path / "store")
+    engine = Engine(tmp_path / "store", tmp_path / "checkpoints")
+    monkeypatch.setattr(provenance, "processor", lambda device: "a processor elsewhere")
+    provenance.provenance.cache_clear()
+    made, callback = worker(job), ListenerCallback(Listener(), store)
+    for _ in range(2):
+        made.attempt.advance(0.02)
+        callback.on_trial_result(1, [], None, made._report(done=False))
+    monkeypatch.undo()
+    provenance.provenance.cache_clear()
+    close([(trial, job)], engine, callback, Listener(), store)
+    (row,) = store.rows()
+    assert (row.outcome, row.outcome_step, row.seconds) == ("error", made.attempt.step, made.attempt.seconds)
+    assert row.seconds > 0
+    assert (row.processor, row.started_at) == ("a processor elsewhere", made.attempt.started_at)
+
+
+def test_a_worker_introduces_itself_once(worker):
+    made = worker(job_for(plugin().trouble(), 1, 0.0))
+    assert [made._report(done=False).keys() & {"worker"} for _ in range(2)] == [{"worker"}, set()]
