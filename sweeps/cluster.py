@@ -12,6 +12,7 @@ from typing import Any
 
 from sweeps.errors import EngineError
 from sweeps.head import watched_head
+from sweeps.local_folder import locked
 
 QUIET = {
     "RAY_AUTH_MODE": "token",
@@ -140,19 +141,39 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
 
 
 def protect_token(path: Path) -> None:
-    """The token exists and only its owner may read it; Ray itself would write it readable by others."""
+    """The token exists and only its owner may read it; Ray itself would write it readable by others. An empty file, as a full disk
+    leaves one, is no token: Ray would take it for one that is wrong."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
-    except OSError as error:
-        if not path.is_file():
-            raise EngineError(f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere.") from error
+        if not _has_token(path):
+            _make_token(path)
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
+    except OSError as error:
+        raise EngineError(f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere.") from error
+
+
+def _has_token(path: Path) -> bool:
+    return path.is_file() and bool(path.read_bytes().strip())
+
+
+def _make_token(path: Path) -> None:
+    """Whole or not at all. Of several processes that make the first one at once, all use that of the process which came first:
+    each looks once more when it is alone."""
+    with locked(path.with_name(f".{path.name}.lock")):
+        if _has_token(path):
+            return
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_hex(32))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:

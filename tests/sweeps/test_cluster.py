@@ -1,12 +1,16 @@
 """The cluster: a token for the user alone, and requests that can be met."""
 
+import errno
+import os
 import socket
 import stat
+import threading
 import time
 
 import pytest
 from engine_helpers import wait_for
 
+from sweeps import cluster
 from sweeps.cluster import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
 from sweeps.conditions import Conditions
 from sweeps.errors import EngineError
@@ -35,6 +39,55 @@ def test_an_existing_token_is_kept_and_tightened(token):
     token.chmod(0o644)
     protect_token(token)
     assert (mode(token), token.read_text()) == (0o600, "mine")
+
+
+@pytest.mark.parametrize("content", ["", "\n"])
+def test_an_empty_file_is_no_token(token, content):
+    token.parent.mkdir()
+    token.write_text(content)
+    protect_token(token)
+    assert (mode(token), len(token.read_text())) == (0o600, 64)
+
+
+def test_a_token_is_written_whole_or_not_at_all(token, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("sweeps.cluster.os.fsync", full)
+    with pytest.raises(EngineError, match=r"No space left on device. Set RAY_AUTH_TOKEN_PATH elsewhere\."):
+        protect_token(token)
+    assert not token.exists()
+    assert [path.name for path in token.parent.iterdir()] == [".auth_token.lock"]
+
+
+@pytest.mark.parametrize("before", [None, ""])
+def test_of_two_first_runs_at_once_both_have_the_token_of_the_first(token, monkeypatch, before):
+    """Each process has looked, and found none, before any makes one."""
+    token.parent.mkdir()
+    if before is not None:
+        token.write_text(before)
+    seen, looked, has_token = [], threading.Barrier(2), cluster._has_token
+
+    def look_together(path):
+        found = has_token(path)
+        if not hasattr(thread, "looked"):
+            thread.looked = looked.wait(timeout=60)
+        return found
+
+    def run():
+        protect_token(token)
+        seen.append(token.read_text())
+
+    thread = threading.local()
+    monkeypatch.setattr(cluster, "_has_token", look_together)
+    runs = [threading.Thread(target=run) for _ in range(2)]
+    for one in runs:
+        one.start()
+    for one in runs:
+        one.join()
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
+    assert len(seen[0]) == 64
 
 
 def test_a_token_in_the_environment_is_written_nowhere(token, monkeypatch):
