@@ -15,6 +15,7 @@ from sweeps.packing import repeated
 from sweeps.places import settled
 from sweeps.row import CurvePoint, Record, Row
 from sweeps.search.objective import Objective
+from sweeps.shelf import shelf_at
 from sweeps.store import DELAY, Store
 from sweeps.trial import Trial
 
@@ -54,8 +55,9 @@ class Jobs:
         return 0 < self.made[trial.id]["gpus"] < 1
 
     def stop(self, trial: Trial, report: Report, objective: Objective, scores: Mapping[int, float]) -> None:
-        """Write the row of a trial that is not to go on."""
+        """Write the row of a trial that is not to go on. Its checkpoint goes now: after an interruption nobody returns for it."""
         self.store.write(self._stopped(trial, report, objective, scores))
+        shelf_at(settled(self.engine.checkpoints), trial.id).forget()
 
     def _stopped(self, trial: Trial, report: Report, objective: Objective, scores: Mapping[int, float]) -> Record:
         """What it reported last, with its score at each milestone as its curve, and what its worker said of itself."""

@@ -10,6 +10,7 @@ from ray.tune.search import Searcher
 
 from sweeps.canonical import canonical_json
 from sweeps.conditions import Conditions
+from sweeps.errors import StoreError
 from sweeps.execute import Engine, Listener
 from sweeps.row import Record
 from sweeps.search import run as running
@@ -99,6 +100,28 @@ def test_what_is_stopped_has_the_row_of_its_worker(scene):
     assert (row.outcome, row.outcome_step, row.gpus, row.seconds) == ("stopped_early", 10, 0.25, 3.0)
     assert (row.device, row.processor, row.started_at) == ("cuda", "a GPU elsewhere", "2026-01-01T00:00:00.000+00:00")
     assert [(point.step, point.value) for point in made.store.curves(second.id)] == [(10, -2.0)]
+
+
+def test_the_checkpoint_of_what_is_stopped_goes_once_its_row_is_stored(scene, tmp_path, monkeypatch):
+    made = scene(rule_for("asha", 100, 10))
+    scheduler = RuleScheduler(made.proposer, made.jobs)
+    first, second = (made.searcher.suggest(name) and made.searcher.issued[name] for name in ("t0", "t1"))
+    (tmp_path / "checkpoints").mkdir()
+    for trial in (first, second):
+        (tmp_path / "checkpoints" / f"{trial.id}.pt").write_text("state")
+    scheduler.on_trial_result(None, None, report(first, 10, -1.0))
+    told = report(second, 10, -2.0) | {"metrics": {}, "worker": {}}
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", refuse)
+        with pytest.raises(StoreError, match="the disk is full"):
+            made.jobs.stop(second, told, SEARCH.objectives[0], {})
+    assert len(list((tmp_path / "checkpoints").iterdir())) == 2
+    assert scheduler.on_trial_result(None, None, report(second, 10, -2.0)) == TrialScheduler.STOP
+    assert [path.stem for path in (tmp_path / "checkpoints").iterdir()] == [first.id]
+
+
+def refuse(store, record):
+    raise StoreError("the disk is full")
 
 
 def test_a_second_seed_is_judged_and_takes_no_place(scene):
