@@ -98,9 +98,12 @@ def opened(opening: Opening, kind: Kind) -> Iterator[Part]:
 
 @contextmanager
 def _bad_if_unreadable(identity: Identity) -> Iterator[None]:
-    """Arrow reports damage by its own exceptions or by an OSError without a number; one with a number is the file system's."""
+    """Arrow reports damage by its own exceptions or by an OSError without a number; one with a number is the file system's. A lack
+    of memory, which is one of its own too, says nothing of the file."""
     try:
         yield
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

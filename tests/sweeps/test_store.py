@@ -399,6 +399,21 @@ def test_a_trial_whose_part_is_damaged_has_not_ended(store):
     assert store.ended("abc0", 1) == a_record().row
 
 
+@pytest.mark.parametrize("place", ["ParquetFile", "ParquetFile.read_row_group"])
+def test_a_lack_of_memory_is_not_taken_for_damage(tmp_path, monkeypatch, place):
+    store = filled(tmp_path, 2)
+
+    def lack(*arguments, **options):
+        raise pa.ArrowMemoryError("malloc of size 2147483648 failed")
+
+    monkeypatch.setattr(f"sweeps.parts.pq.{place}", lack)
+    with pytest.raises(MemoryError, match="malloc"):
+        store.rows()
+    monkeypatch.undo()
+    assert len(store.rows()) == 2
+    assert store.problems == []
+
+
 def test_bad_curves_do_not_hide_the_row(tmp_path):
     store = filled(tmp_path, 2)
     next((tmp_path / "curves").glob("t01*")).write_bytes(b"PAR1")
