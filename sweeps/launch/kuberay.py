@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import RAY_VERSION, Nodes, check_shared, flag_of, is_url, seconds, shell
+from sweeps.launch.settings import RAY_VERSION, Nodes, check_shared, flag_of, seconds, shell
+from sweeps.places import is_url
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import dataclass
 
 from sweeps.errors import EngineError
+from sweeps.places import is_url
 
 RAY_VERSION = "2.60.0"
 """The release in the images; the one that constraints.txt pins."""
@@ -51,10 +52,6 @@ def seconds(time: str) -> int:
 
 def shell(command: tuple[str, ...]) -> str:
     return shlex.join(command)
-
-
-def is_url(place: str) -> bool:
-    return "://" in place
 
 
 def flag_of(command: tuple[str, ...], flag: str) -> str | None:

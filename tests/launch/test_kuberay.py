@@ -134,6 +134,7 @@ def test_the_images_are_of_the_release_that_is_installed_pinned_and_told_of(caps
         ([*SHARED, *CLAIM, "--", *RUN], "--image"),
         ([*SHARED, *CLAIM, *IMAGE, "--data-claim", "d", "--", *RUN], "--data-claim is mounted at the data directory"),
         ([*IMAGE, *CLAIM, "--", *RUN], "must share one results directory"),
+        ([*IMAGE, "--results-dir", "runs/s3://bucket", "--", *RUN], "must share one results directory"),
         ([*SHARED, *IMAGE, *CLAIM, "--time", "soon", "--", *RUN], "--time is written"),
     ],
 )
