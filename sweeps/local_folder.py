@@ -75,15 +75,16 @@ class LocalFolder(Folder):
                 path.unlink()
 
     def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
-        path, new = self.path / name, name.replace("/", "-")
-        target = self.path / "set-aside" / new
+        path, target = self.path / name, self.path / "set-aside" / name.replace("/", "-")
         with suppress(OSError), self.alone():
             if not is_still(path, identity):
                 return None
             if move:
                 target.parent.mkdir(exist_ok=True)
-                os.replace(path, target.with_stem(f"{target.stem}-{identity[0]}") if target.exists() else target)
-                return f"moved to set-aside/{new}"
+                if target.exists():
+                    target = target.with_stem(f"{target.stem}-{identity[0]}")
+                os.replace(path, target)
+                return f"moved to set-aside/{target.name}"
         return LEFT
 
     def remove_abandoned(self, kind: str) -> None:

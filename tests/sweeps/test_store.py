@@ -6,6 +6,7 @@ A test that asks for `place` is run in a directory and in a bucket; what only a 
 import errno
 import json
 import os
+import re
 import signal
 import time
 from dataclasses import replace
@@ -374,7 +375,10 @@ def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
     for text in ("one", "two"):
         (tmp_path / "rows" / "t03.parquet").write_text(text)
         store.rows()
-    assert sorted(path.read_text() for path in (tmp_path / "set-aside").iterdir()) == ["one", "two"]
+    aside = {path.name: path.read_text() for path in (tmp_path / "set-aside").iterdir()}
+    assert sorted(aside.values()) == ["one", "two"]
+    named = [re.search(r"moved to set-aside/(\S+?);", problem)[1] for problem in store.problems]
+    assert [aside[name] for name in named] == ["one", "two"], "each is called what it is called there"
 
 
 def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
