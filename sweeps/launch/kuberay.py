@@ -42,6 +42,7 @@ def render(job: RayJob) -> str:
     values = {
         "file": job.file, "plain_name": job.nodes.name, "name": _text(job.nodes.name),
         "namespace": f"\n  namespace: {_text(job.namespace)}" if job.namespace else "",
+        "where": f" -n {shell((job.namespace,))}" if job.namespace else "",
         "command": _text(shell(job.command)), "seconds": seconds(job.time), "ray": _text(RAY_VERSION),
         "head": _indented(_pod(job, "ray-head", mounts), 6), "workers": _workers(job, mounts),
     }  # fmt: skip
@@ -111,7 +112,7 @@ WORKERS = """- groupName: workers
 """
 
 MANIFEST = """# kubectl apply -f {file}
-# kubectl logs -f -l job-name={plain_name}
+# kubectl logs -f -l job-name={plain_name}{where}
 # kubectl delete -f {file}
 apiVersion: ray.io/v1
 kind: RayJob

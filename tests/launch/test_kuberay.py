@@ -92,6 +92,15 @@ def test_one_node_is_the_head_alone_and_a_url_needs_no_volume(capsys):
     assert job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"] == []
 
 
+def test_the_log_is_looked_for_where_the_job_runs(capsys):
+    bucket = ("--results-dir", "s3://bucket/results", "--name", "night")
+    texts = [text_of(capsys, "kuberay", *IMAGE, *bucket, *more, "--", *RUN) for more in ((), ("--namespace", "research"))]
+    assert [text.splitlines()[1] for text in texts] == [
+        "# kubectl logs -f -l job-name=night",
+        "# kubectl logs -f -l job-name=night -n research",
+    ]
+
+
 def pods_of(job):
     cluster = job["spec"]["rayClusterSpec"]
     return [group["template"]["spec"] for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"])]
