@@ -123,5 +123,5 @@ def test_the_report_shows_them_and_says_plainly_where_there_are_none(both, tmp_p
     assert text.count("data:image/png;base64") == 1
     none = stored(tmp_path / "none", list(fresh_rows(BEST, -3.0)))
     text = page([Searches(), SearchFigures()], [none])
-    assert text.count("No trials of this have been run. To run them: <code>vera search moons --profile laptop</code>") == 2
+    assert text.count("No trials of this have been run. To run them: <code>vera search moons --profile laptop --results-dir ") == 2
     assert "data:image/png" not in text
