@@ -7,6 +7,8 @@ from engine_helpers import plugged
 from pyarrow import fs
 from store_helpers import CREDENTIALS
 
+from sweeps.store import Store
+
 BUCKET = "results"
 
 
@@ -42,3 +44,8 @@ def bucket(s3_endpoint):
 def place(request, tmp_path):
     """Where a store can lie: a test that asks for this is run once in each."""
     return str(tmp_path / "store") if request.param == "directory" else request.getfixturevalue("bucket")
+
+
+@pytest.fixture
+def store(place):
+    return Store(place)

@@ -1,5 +1,6 @@
 """What the tests of the store share: records that tell which attempt left them, and processes that write them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,15 @@ def python(code, *arguments):
 def finish(process):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
+
+
+def refuse(number, after=0):
+    """A call that fails so, once it has been made `after` times without doing anything."""
+    calls = []
+
+    def call(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) > after:
+            raise OSError(number, os.strerror(number))
+
+    return call

@@ -1,0 +1,97 @@
+"""A file system that refuses: what was whole stays whole, and the error says what to do."""
+
+import errno
+import os
+
+import pytest
+from store_helpers import a_record, filled, finish, holds, python, refuse
+
+from sweeps.errors import StoreError
+from sweeps.store import Store
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, after):
+    store = filled(tmp_path, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr("sweeps.local_folder.os.fsync", refuse(errno.ENOSPC, after))
+        with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
+            store.write(a_record("t01", attempt=2))
+    assert list(tmp_path.rglob(".*.tmp")) == []
+    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))  # the sixth is after the row's renaming
+    store.compact()
+    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))
+    assert store.problems == []
+
+
+def test_a_write_that_breaks_off_in_the_middle_leaves_nothing(tmp_path):
+    filled(tmp_path, 1)
+    code = """
+import resource
+from dataclasses import replace
+from sweeps.errors import StoreError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+record = a_record("t00", attempt=2)
+try:
+    Store(sys.argv[1]).write(replace(record, arrays={"big": np.random.rand(100_000)}))
+except StoreError as error:
+    assert "Cannot write the results in" in str(error)
+else:
+    raise SystemExit("written")
+"""
+    finish(python(code, tmp_path))
+    assert list(tmp_path.rglob(".*.tmp")) == []
+    assert holds(Store(tmp_path), a_record("t00"))
+
+
+@pytest.mark.parametrize(
+    ("number", "message"), [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.EIO, "nput")]
+)
+def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
+    store = filled(tmp_path, 1)
+    monkeypatch.setattr("sweeps.local_folder.Path.open", refuse(number))
+    with pytest.raises(StoreError, match=message):
+        store.write(a_record("t01"))
+
+
+def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch):
+    store = filled(tmp_path, 1)
+    monkeypatch.setattr("sweeps.local_folder.os.listdir", refuse(errno.EACCES))
+    with pytest.raises(StoreError, match=r"Cannot read the results in .* permission denied"):
+        store.rows()
+    with pytest.raises(StoreError, match="Cannot use the results in"):
+        Store(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_read_only_store_is_read(tmp_path):
+    store = filled(tmp_path, 2)
+    (tmp_path / "rows" / "t01.parquet").write_bytes(b"")
+    for path in (tmp_path / "rows", tmp_path):
+        path.chmod(0o555)
+    try:
+        assert [row.trial_id for row in Store(tmp_path).rows()] == ["t00"]
+        with pytest.raises(StoreError, match="permission denied"):
+            store.write(a_record("t02"))
+    finally:
+        for path in (tmp_path, tmp_path / "rows"):
+            path.chmod(0o755)
+
+
+def test_a_path_that_is_no_directory_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for create in (True, False):
+        with pytest.raises(StoreError, match="a file where a directory should be"):
+            Store(tmp_path / "file", create=create)
+        with pytest.raises(StoreError):
+            Store(tmp_path / "file" / "below", create=create)
+    with pytest.raises(StoreError, match="There are no results in"):
+        Store(tmp_path / "missing", create=False)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("sweeps.local_folder.fcntl.flock", refuse(errno.ENOLCK))
+    store = filled(tmp_path)
+    store.compact()
+    assert len(store.rows()) == 5

@@ -1,0 +1,160 @@
+"""What a Trainer takes and refuses: data, options, devices, networks of one's own."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from conformance import differences, expect_refusal, numbers
+from torch import nn
+from trainer_helpers import POINTS, Bowl, mixture, scripted
+
+from vera.data import TensorData
+from vera.errors import IncompatibleModel, SettingError
+from vera.generator import Generator
+from vera.methods import DSM, PCD, VERA, MaximumLikelihood
+from vera.models import MLP, GaussianMixture, mlp_generator
+from vera.trainer import Trainer
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_array_trains_like_the_tensor_it_holds(dtype):
+    runs = [Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5) for data in (POINTS, POINTS.numpy().astype(dtype))]
+    for trainer in runs:
+        trainer.run()
+    assert isinstance(runs[1].data, TensorData)
+    assert differences(numbers(runs[0]), numbers(runs[1])) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        ([[1.0, 2.0]], ["DataSet", "list"]),
+        (np.ones((20, 2), dtype=np.int64), ["floats", "int64"]),
+        (torch.ones(20), ["(points, dimensions)", "(20,)"]),
+        (torch.ones(3, 2), ["batch_size 5", "3 points"]),
+    ],
+)
+def test_data_of_another_kind_is_refused(data, parts):
+    with expect_refusal(*parts, kind=SettingError):
+        Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5)
+
+
+WRONG_OPTIONS = {
+    "steps": [0, -1, 1.5, True],
+    "batch_size": [0],
+    "seed": [-1, 0.0],
+    "log_every": [0],
+    "evaluate_every": [0],
+    "max_loss": [0, math.nan],
+    "device": [0],
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in WRONG_OPTIONS.items() for value in values])
+def test_an_option_outside_its_range_is_refused(option, value):
+    with expect_refusal("Trainer", option, kind=SettingError):
+        scripted(**{option: value})
+
+
+def test_the_device_is_an_argument():
+    assert scripted(device="cpu").device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99"])
+def test_a_device_that_is_not_there_is_refused(device):
+    with expect_refusal(device):
+        scripted(device=device)
+
+
+class Restless(nn.Module):
+    """A user's own energy with a dropout layer, a batch norm and a step counter of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.data_dim = 2
+        self.net = nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.Softplus(), nn.Dropout(0.3), nn.Linear(8, 1))
+        self.register_buffer("calls", torch.tensor(0))
+
+    def forward(self, x):
+        self.calls += 1
+        return self.net(x).squeeze(1)
+
+
+class Wrapped(nn.Module):
+    """Any function of a network as an energy."""
+
+    def __init__(self, net, function):
+        super().__init__()
+        self.net, self.function = net, function
+
+    def forward(self, x):
+        return self.function(self.net(x))
+
+
+@pytest.mark.parametrize(
+    "energy",
+    [Bowl, Restless, lambda: Wrapped(nn.Linear(2, 4), lambda y: -y.square().sum(1))],
+    ids=["plain module", "dropout and batch norm", "wrapped lambda"],
+)
+@pytest.mark.parametrize("method", [DSM, PCD, lambda energy: VERA(energy, mlp_generator(2))], ids=["dsm", "pcd", "vera"])
+def test_a_users_own_energy_trains_and_resumes_bit_for_bit(method, energy, tmp_path):
+    def make():
+        torch.manual_seed(0)
+        return Trainer(method(energy()), POINTS, steps=6, batch_size=8)
+
+    straight, paused, resumed = make(), make(), make()
+    assert straight.run().outcome == "ok"
+    paused.run(until=3)
+    paused.save(tmp_path / "run.pt")
+    resumed.restore(tmp_path / "run.pt")
+    resumed.run()
+    assert differences(numbers(straight), numbers(resumed)) == []
+
+
+@pytest.mark.parametrize(
+    ("energy", "parts"),
+    [
+        (nn.Linear(2, 1), ["one number a point", "(2,)", "(2, 1)"]),
+        (nn.Linear(2, 3), ["one number a point", "(2, 3)"]),
+        (Wrapped(nn.Linear(2, 1), torch.sum), ["one number a point", "()"]),
+        (Wrapped(nn.Linear(2, 1), lambda y: (y, y)), ["one number a point", "tuple"]),
+        (MLP(3), ["MLP", "2)"]),
+        (GaussianMixture(1, 3), ["GaussianMixture", "2"]),
+    ],
+    ids=["column", "matrix", "scalar", "tuple", "other dimension", "mixture of other dimension"],
+)
+def test_an_energy_that_does_not_fit_the_data_is_refused_before_the_first_step(energy, parts):
+    with expect_refusal("dsm", *parts, kind=IncompatibleModel):
+        Trainer(DSM(energy), POINTS, steps=1, batch_size=5)
+
+
+def test_an_energy_without_weights_is_refused():
+    with expect_refusal("dsm", "Softplus", "no weights", kind=IncompatibleModel):
+        DSM(nn.Softplus())
+
+
+def test_an_energy_that_is_no_module_is_refused():
+    with expect_refusal("dsm", "energy", "torch.nn.Module", "function", kind=SettingError):
+        DSM(lambda x: x.sum(1))
+
+
+def test_a_generator_of_the_wrong_width_is_refused():
+    with expect_refusal("vera", "generator", "(3,)", "(2,)", kind=IncompatibleModel):
+        Trainer(VERA(MLP(2), mlp_generator(3)), POINTS, steps=1, batch_size=5)
+
+
+@pytest.mark.parametrize("network", [MLP(2), nn.Linear(2, 2)])
+def test_a_bare_network_in_place_of_a_generator_is_refused(network):
+    with expect_refusal("vera", "generator", "Generator", type(network).__name__):
+        VERA(MLP(2), network)
+
+
+def test_a_generator_of_another_latent_width_is_refused():
+    with expect_refusal("vera", "Generator", kind=IncompatibleModel):
+        Trainer(VERA(MLP(2), Generator(nn.Linear(3, 2), latent_dim=4)), POINTS, steps=1, batch_size=5)
+
+
+def test_batch_norm_cannot_train_on_batches_of_one_and_says_so():
+    with expect_refusal("batch"):
+        Trainer(VERA(MLP(2), mlp_generator(2)), POINTS, steps=1, batch_size=1).run()
