@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from bench.flags import PUBLISHED
 from bench.written import written_block
 from sweeps.provenance import provenance
+from vera.whole import written_whole
 
 PAGE = Path("results/README.md")
 FOLDER = "benchmarks"
@@ -61,9 +62,8 @@ def keep(place: str | Path, numbers: Iterable[Number], threads: int = 1) -> None
     folder = Path(place, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     for name in {line["benchmark"] for line in lines}:
-        file = folder / f"{name}.parquet"
-        pq.write_table(pa.Table.from_pylist([line for line in lines if line["benchmark"] == name]), file.with_suffix(".new"))
-        file.with_suffix(".new").replace(file)
+        with written_whole(folder / f"{name}.parquet") as file:
+            pq.write_table(pa.Table.from_pylist([line for line in lines if line["benchmark"] == name]), file)
 
 
 def kept(place: str | Path, benchmark: str) -> list[Number]:

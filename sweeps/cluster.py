@@ -13,6 +13,7 @@ from typing import Any
 from sweeps.errors import EngineError
 from sweeps.head import watched_head
 from sweeps.local_folder import locked
+from vera.whole import written_whole
 
 QUIET = {
     "RAY_AUTH_MODE": "token",
@@ -165,15 +166,8 @@ def _make_token(path: Path) -> None:
     with locked(path.with_name(f".{path.name}.lock")):
         if _has_token(path):
             return
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(secrets.token_hex(32))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with written_whole(path, mode=0o600) as file:
+            file.write(secrets.token_hex(32).encode())
 
 
 def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:

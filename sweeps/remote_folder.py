@@ -18,12 +18,12 @@ even after an error, so that all of an object goes in one write.
 """
 
 import io
-import os
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,6 +32,7 @@ from pyarrow import fs
 from sweeps.folder import LEFT, Commit, Fill, Folder, Identity, Opening, Source, explained
 from sweeps.places import Address, within
 from sweeps.s3 import connected, numbered
+from vera.whole import written_whole
 
 REQUESTS = 16
 """Requests under way at once: with many small objects, time is all waiting."""
@@ -92,16 +93,12 @@ class RemoteFolder(Folder):
 
     def get(self, name: str, path: Path) -> bool:
         """Copy an object here, whole or not at all; whether there was one."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            with self.opened(name) as source, temporary.open("wb") as file:
+            with self.opened(name) as source, written_whole(path) as file:
                 while piece := source.file.read(WHOLE):
                     file.write(piece)
-            os.replace(temporary, path)
         except FileNotFoundError:
             return False
-        finally:
-            temporary.unlink(missing_ok=True)
         return True
 
     def delete(self, name: str) -> None:
@@ -112,7 +109,9 @@ class RemoteFolder(Folder):
     def remove(self, files: Mapping[str, Identity]) -> None:
         def remove_one(name: str) -> None:
             with suppress(FileNotFoundError), numbered():
-                if _tag(self.objects.open_input_file(self._key(name))) == files[name]:
+                with self.objects.open_input_file(self._key(name)) as file:
+                    same = _tag(file) == files[name]
+                if same:
                     self.objects.delete_file(self._key(name))
 
         with ThreadPoolExecutor(REQUESTS) as pool:
@@ -136,9 +135,11 @@ class RemoteFolder(Folder):
     def _fetch(self, name: str) -> Source:
         with numbered():
             file = self.objects.open_input_file(self._key(name))
-            whole = file.size() <= WHOLE
-            content = pa.BufferReader(file.read_buffer()) if whole else Watched(file)
-            return Source(content, _tag(file), within(self.place, name))
+            source = Source(Watched(file), _tag(file), within(self.place, name))
+            if file.size() > WHOLE:
+                return source
+            with file:
+                return replace(source, file=pa.BufferReader(file.read_buffer()))
 
 
 class Watched(io.RawIOBase):

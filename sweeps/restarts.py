@@ -5,7 +5,6 @@ checkpoint: when a checkpoint is written depends on the clock, and a trial's num
 """
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from sweeps.canonical import canonical_json
 from sweeps.local_folder import remove_abandoned
 from vera.randomness import seed_for
 from vera.spec import TrialSpec
+from vera.whole import written_whole
 
 LOG = ".restarts.json"
 """How the name of a log ends, after the trial's id."""
@@ -50,12 +50,8 @@ class RestartLog:
             return
         path = _beside(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        with temporary.open("w") as file:
-            json.dump([asdict(entry) for entry in self.entries], file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with written_whole(path) as file:
+            file.write(json.dumps([asdict(entry) for entry in self.entries]).encode())
 
     def with_entry(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
         return RestartLog((*self.entries, Restart(step, reason, seed, seconds)))

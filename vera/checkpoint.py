@@ -4,10 +4,8 @@ A checkpoint is written under a temporary name, flushed to disk and renamed, so 
 `weights_only`, so a checkpoint from a stranger can hold wrong numbers but no program.
 """
 
-import os
 import pickle
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from vera.errors import CheckpointError
+from vera.whole import written_whole
 
 FORMAT = 1
 KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "random", "journal"}
@@ -24,20 +23,13 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     refuse_objects("the checkpoint", state)
     if not path.name:
         raise CheckpointError(f"A checkpoint needs a file name, got '{path}'.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        with written_whole(path) as file:
             torch.save({"format": FORMAT, **state}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"The checkpoint {path} cannot be written ({reason}); an earlier one is as it was.") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def refuse_objects(what: str, value: Any, key: str = "") -> None:

@@ -6,6 +6,7 @@ carries its profile at its foot, because a picture travels without its caption.
 """
 
 import os
+import secrets
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,7 @@ def put_text(text: str, path: Path) -> None:
 
 def replace_file(path: Path, make: Callable[[Path], None]) -> None:
     """Whole or not at all. The temporary name keeps the ending, which tells the format."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}{path.suffix}")
     with explained("write", path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from vera.data.files import DataDir, data_directory
+from vera.whole import written_whole
 
 T = TypeVar("T")
 
@@ -46,15 +47,8 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def keep(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file under a temporary name and rename it; where that cannot be done, leave everything as it was."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a file; where that cannot be done, leave everything as it was."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with written_whole(path) as file:
+            write(file)

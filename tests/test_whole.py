@@ -1,0 +1,40 @@
+"""Files that are written whole or not at all."""
+
+import os
+
+import pytest
+
+from vera.whole import written_whole
+
+
+def test_two_writers_of_one_number_do_not_meet(tmp_path, monkeypatch):
+    """As on two nodes of a cluster that share a disk."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    path = tmp_path / "run.pt"
+    with written_whole(path) as first, written_whole(path) as second:
+        first.write(b"first")
+        second.write(b"second")
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("failing", ["write", "fsync", "replace"])
+def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, failing):
+    def fail(*_):
+        raise OSError("no space left")
+
+    path = tmp_path / "run.pt"
+    path.write_bytes(b"old")
+    if failing != "write":
+        monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(OSError, match="no space left"), written_whole(path) as file:
+        file.write(b"new") if failing != "write" else fail()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_secret_is_never_readable_by_others(tmp_path):
+    path = tmp_path / "token"
+    with written_whole(path, mode=0o600) as file:
+        assert os.fstat(file.fileno()).st_mode & 0o077 == 0
+    assert path.stat().st_mode & 0o777 == 0o600
