@@ -9,7 +9,7 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from bench.cell import Cell
@@ -181,3 +181,9 @@ def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
 
 
 artifacts = Artifacts()
+
+
+def rendered(artifact: Artifact, results: Results) -> Sheet | Drawing:
+    """With the notes on the choice of rows, which arise while the artifact reads them."""
+    made = artifact.render(results)
+    return replace(made, notes=(*made.notes, *(note for note in results.notes if note not in made.notes)))

@@ -72,12 +72,12 @@ class Cell:
     def verdict(self) -> Verdict | None:
         """Against the paper's value: whether it lies where the mean of as many other runs of ours would, with 95 %.
 
-        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. None where there is nothing to
-        compare.
+        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. Where some diverged, the
+        others are the lucky ones, and decide nothing. None where there is nothing to compare.
         """
         if self.difference is None:
             return None
-        if self.half_width is None:
+        if self.half_width is None or self.diverged:
             return "undetermined"
         if abs(self.difference) <= self.half_width * math.sqrt(1 + self.n / self.paper_runs):
             return "agrees"

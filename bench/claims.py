@@ -1,14 +1,15 @@
 """Claims: a sentence of the paper turned into a check over rows. Supported, refuted or undetermined, always with the evidence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from bench.cell import LEVEL, Cell, difference_interval
+from bench.cell import LEVEL, Better, Cell, difference_interval
 from bench.results import Results
 
 Judgement = Literal["supported", "refuted", "undetermined"]
+MARKS: Mapping[Judgement, str] = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,11 @@ class Finding:
 
     judgement: Judgement
     evidence: str
+
+    @property
+    def marked(self) -> str:
+        """The judgement, its mark first."""
+        return f"{MARKS[self.judgement]} {self.judgement}"
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,13 @@ class Claim:
     check: Callable[[Results], Finding]
 
 
-def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) -> Finding:
+def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, better: Better = "higher") -> Finding:
     """Whether a lies above b, by an interval of the difference; undetermined where it holds zero or a side lacks values.
 
     Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only at the level that
     keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for support no correction is needed. Trials
-    that were lost have no value to compare: the evidence counts them, and where a diverged, what is left of it supports nothing.
+    that were lost have no value to compare: the evidence counts them. Where the side that has to be good diverged, which is b if
+    `better` is lower, what is left of it supports nothing.
     """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
@@ -45,7 +52,7 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1) ->
     difference, half_width, strict = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if difference > half_width:
-        return _unless_lost(a, name_a, evidence)
+        return _unless_lost(*((a, name_a) if better == "higher" else (b, name_b)), evidence)
     return Finding("refuted" if -difference > strict else "undetermined", evidence)
 
 

@@ -15,14 +15,14 @@ from typing import Any, ClassVar
 from bench.artifact import Artifact, Drawing, artifacts
 from bench.cell import cell_of
 from bench.claims import Claim, Finding, compare
+from bench.mixture import BEST_PCD, BUDGETS, DATASETS, LIKELIHOOD, REFERENCES, everywhere
+from bench.mixture import setting as judged_at_the_end
+from bench.mixture import trained as judged_once
 from bench.reference import paper_value
 from bench.render.caption import caption_tail
 from bench.render.plotting import COLOURS, panels
 from bench.render.spread import exact, number
 from bench.results import Results, metrics_of
-from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LIKELIHOOD, REFERENCES, everywhere
-from bench.table10 import setting as judged_at_the_end
-from bench.table10 import trained as judged_once
 from bench.toys import HALF_A_NAT, Setting, about, vera_label
 from bench.toys import LOOKS as PAPERS_LOOKS
 from sweeps.row import Row

@@ -54,12 +54,14 @@ def _without_noise(rms: float | None, noise: float | None) -> float | None:
 
 def more_biased(larger: Declare, smaller: Declare, results: Results) -> Finding:
     a, b = larger(results.profile), smaller(results.profile)
-    return compare(f"{CORRECTED} of {a.name}", noise_free(results, a), b.name, noise_free(results, b))
+    return compare(f"{CORRECTED} of {a.name}", noise_free(results, a), b.name, noise_free(results, b), better="lower")
 
 
 def noisier(larger: Declare, smaller: Declare, results: Results) -> Finding:
     a, b = larger(results.profile), smaller(results.profile)
-    return compare(f"{METRICS['deviation']} of {a.name}", results.cell(a, "deviation"), b.name, results.cell(b, "deviation"))
+    return compare(
+        f"{METRICS['deviation']} of {a.name}", results.cell(a, "deviation"), b.name, results.cell(b, "deviation"), better="lower"
+    )
 
 
 def signed_order(results: Results) -> Finding:
@@ -69,7 +71,9 @@ def signed_order(results: Results) -> Finding:
         (trial.name, _size(results.cell(trial, "signed_bias"))) for trial in (*chains, importance(results.profile, "variance"))
     ]
     pairs = list(pairwise(order))
-    return all_of([compare(f"|signed bias| of {a}", larger, b, smaller, len(pairs)) for (a, larger), (b, smaller) in pairs])
+    return all_of(
+        [compare(f"|signed bias| of {a}", larger, b, smaller, len(pairs), better="lower") for (a, larger), (b, smaller) in pairs]
+    )
 
 
 def _size(cell: Cell) -> Cell:

@@ -97,7 +97,9 @@ class Judge:
         """Whether one's samples lie closer to the data: by FID at one n, else by KID, which does not shrink with n."""
         n = self.numbers([better, worse])
         metric, name = ("fid", self.distance) if len(n) < 2 else ("kid", f"KID (n = {' and '.join(f'{v:,.0f}' for v in n)})")
-        return compare(f"{name} of {worse.label}", self.cell(worse, metric), better.label, self.cell(better, metric))
+        return compare(
+            f"{name} of {worse.label}", self.cell(worse, metric), better.label, self.cell(better, metric), better="lower"
+        )
 
     def _blank(self, trial: Trial, name: str) -> str:
         """Why a trial that ended ok lacks it: it has no samples, or its network no probabilities."""

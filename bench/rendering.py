@@ -11,7 +11,6 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,13 +36,12 @@ from bench.flags import (
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:
-    from bench.artifact import Artifact, Drawing, Sheet
+    from bench.artifact import Artifact
     from bench.results import Results, Source
     from sweeps.trial import Profile
 
 EVERY = "all"
 """In place of a name: every table and figure. In place of a profile: every one that has trials."""
-MARKS = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
 
 
 def add_render(verbs: Verbs) -> None:
@@ -94,22 +92,16 @@ def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]
     return 0
 
 
-def rendered(artifact: "Artifact", results: "Results") -> "Sheet | Drawing":
-    """With the notes on the choice of rows, which arise while the artifact reads them."""
-    made = artifact.render(results)
-    return replace(made, notes=(*made.notes, *(note for note in results.notes if note not in made.notes)))
-
-
 def claim_lines(artifact: "Artifact", results: "Results") -> Iterator[str]:
     """The artifact's claims, each with its mark, where the paper makes it, and the evidence."""
     for claim in artifact.claims:
         finding = claim.check(results)
-        yield f"{MARKS[finding.judgement]} {finding.judgement} at {results.profile}: {claim.text} ({claim.where})"
+        yield f"{finding.marked} at {results.profile}: {claim.text} ({claim.where})"
         yield f"    {finding.evidence}"
 
 
 def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
-    from bench.artifact import Sheet
+    from bench.artifact import Sheet, rendered
     from bench.render.files import write
     from bench.render.terminal import print_sheet
     from bench.render.words import heading
@@ -129,6 +121,7 @@ def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
 
 
 def _name(artifact: "Artifact", results: "Results", folder: Path) -> None:
+    from bench.artifact import rendered
     from bench.render.files import write
 
     first, *others = write(rendered(artifact, results), folder)

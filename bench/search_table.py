@@ -15,7 +15,6 @@ from bench.artifact import Artifact, Column, Sheet, Value, artifacts
 from bench.cell import Cell
 from bench.claims import Claim, Finding, all_of, at_most
 from bench.render.caption import caption_tail
-from bench.rendering import MARKS
 from bench.results import Results
 from bench.searched import GRID, Grid, Searched, search_rows, searched
 from sweeps.row import FAILURES, Row
@@ -81,7 +80,7 @@ def verdict(run: Searched, grid: Grid, results: Results) -> str:
     share = f"{100 * grid.share(run):.0f} % of its steps"
     task, method = run.pair
     return (
-        f"{MARKS[finding.judgement]} {finding.judgement} at {results.profile}: {task} {method}, {run.name} is at least as good as "
+        f"{finding.marked} at {results.profile}: {task} {method}, {run.name} is at least as good as "
         f"the grid for {share} ({finding.evidence})."
     )
 

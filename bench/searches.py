@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bench import nice, tabular
+from bench.mixture import LAMBDAS
+from bench.mixture import setting as toy_setting
 from bench.plugged_searches import check_axes, plugged_searches
 from bench.results import TUNING_SEED
-from bench.table10 import LAMBDAS
-from bench.table10 import setting as toy_setting
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
 from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole

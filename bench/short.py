@@ -13,9 +13,10 @@ from pathlib import Path
 from bench.artifact import Value
 from bench.cell import Cell
 from bench.flags import PUBLISHED
+from bench.mixture import BEST_OF_EITHER, BEST_PCD, DATASETS, LAMBDAS, LIKELIHOOD
 from bench.render.spread import exact, number
 from bench.results import Results
-from bench.table10 import BEST_OF_EITHER, BEST_PCD, DATASETS, LAMBDAS, LIKELIHOOD, Table10
+from bench.table10 import Table10
 from bench.toys import vera_label
 from bench.written import written_block
 

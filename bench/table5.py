@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from bench.artifact import Column, Sheet, Value, artifacts
 from bench.cell import Cell
-from bench.claims import Claim, Finding, compare
+from bench.claims import Claim, Finding, all_of, compare
 from bench.picture_artifact import Sets, on_first
 from bench.picture_tables import SOURCE, FirstPictures, printed, reference_cell
 from bench.pictures import COPIED, UNSEEN, Pictures, line, trial_of
@@ -31,25 +31,26 @@ def paper_auroc(pictures: Pictures, method: str, unseen: str) -> float | None:
 
 def separations(results: Results, pictures: Pictures) -> Mapping[str, Finding]:
     """On every unseen set, whether f of VERA separates better than f of JEM."""
+    return {key: separates(results, pictures, key, OURS, RIVAL) for key in pictures.unseen or {}}
+
+
+def separates(results: Results, pictures: Pictures, key: str, high: str, low: str) -> Finding:
+    """Whether f of one separates better than f of the other from one of several unseen sets."""
     unseen = pictures.unseen or {}
 
-    def auroc(label: str, key: str) -> Cell:
+    def auroc(label: str) -> Cell:
         return results.cell(trial_of(line(label), pictures, results.profile), f"auroc_f_{key}")
 
-    return {
-        key: compare(f"{name}: {OURS}", auroc(OURS, key), RIVAL, auroc(RIVAL, key), len(unseen)) for key, name in unseen.items()
-    }
+    return compare(f"{unseen[key]}: {high}", auroc(high), low, auroc(low), len(unseen))
 
 
 def three_of_four(results: Results, pictures: Pictures) -> Finding:
     """Better on three sets and worse on CelebA. Without the paper's sets there is nothing to check."""
     found = separations(results, pictures)
-    evidence = "; ".join(finding.evidence for finding in found.values())
     if set(found) != set(UNSEEN):
+        evidence = "; ".join(finding.evidence for finding in found.values())
         return Finding("undetermined", f"the profile has none of the paper's four sets together; {evidence}")
-    fits = [finding.judgement == ("refuted" if key == FAILS_ON else "supported") for key, finding in found.items()]
-    against = [finding.judgement == ("supported" if key == FAILS_ON else "refuted") for key, finding in found.items()]
-    return Finding("supported" if all(fits) else "refuted" if any(against) else "undetermined", evidence)
+    return all_of([separates(results, pictures, key, RIVAL, OURS) if key == FAILS_ON else own for key, own in found.items()])
 
 
 def mostly_better(results: Results, pictures: Pictures) -> Finding:

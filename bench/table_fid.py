@@ -28,7 +28,7 @@ def refinement_helps(results: Results, pictures: Pictures) -> Finding:
     trial = trial_of(line("VERA α=1"), pictures, results.profile)
     judge = Judge(results, pictures)
     own, refined = (judge.cell(trial, f"{prefix}fid") for prefix in ("generated_", ""))
-    return compare(f"{judge.distance} of generator samples", own, "refined", refined)
+    return compare(f"{judge.distance} of generator samples", own, "refined", refined, better="lower")
 
 
 @artifacts.register

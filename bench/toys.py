@@ -111,10 +111,16 @@ def not_run(cells: Mapping[str, Cell]) -> Finding | None:
 def best_of_looks(results: Results, trial: Trial, *metrics: str) -> Cell:
     """The best likelihood at ten looks along the training, over seeds: after every tenth of its steps, over the batches of the last
     hundredth. They are drawn afresh for every step, so f has not seen them; for a normalised model only. With `metrics`, the best
-    of these and of the looks."""
-    rows = results.like(trial)
-    also = [[value for name, value in metrics_of(row).items() if name in metrics] for row in rows]
-    return cell_of([(row.outcome, max([*_looks(results, row), *own], default=None)) for row, own in zip(rows, also, strict=True)])
+    of these and of the looks. A trial that diverged after a look keeps it, as it does by the paper's rule."""
+    return cell_of([_best_of(results, row, metrics) for row in results.like(trial)])
+
+
+def _best_of(results: Results, row: Row, metrics: Sequence[str]) -> tuple[str, float | None]:
+    """Whether it counts, and as what."""
+    looks = list(_looks(results, row))
+    if row.outcome == "diverged":
+        return ("ok", max(looks)) if looks else (row.outcome, None)
+    return row.outcome, max([*looks, *(value for name, value in metrics_of(row).items() if name in metrics)], default=None)
 
 
 def _looks(results: Results, row: Row) -> Iterator[float]:

@@ -211,7 +211,7 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
 
 
 def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(tmp_path, monkeypatch):
-    from bench.table10 import BEST_PCD, trained
+    from bench.mixture import BEST_PCD, trained
 
     quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
     assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {BEST_PCD}

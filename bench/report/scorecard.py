@@ -12,7 +12,6 @@ from typing import get_args
 from bench.artifact import Artifact
 from bench.claims import Claim, Finding, Judgement
 from bench.counts import counted
-from bench.rendering import MARKS
 from bench.report.markup import Markup, element, together
 from bench.results import Results
 from sweeps.row import FAILURES
@@ -112,7 +111,7 @@ def _claim_table(judged: Sequence[tuple[Artifact, Claim, Finding]], profile: str
     rows = [
         element(
             "tr",
-            element("th", f"{MARKS[finding.judgement]} {finding.judgement}", scope="row", class_=f"judgement {finding.judgement}"),
+            element("th", finding.marked, scope="row", class_=f"judgement {finding.judgement}"),
             element("td", claim.text),
             element("td", _link(artifact, profile)),
             element("td", claim.where),

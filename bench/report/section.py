@@ -6,10 +6,9 @@ artifact has notes of its own on the choice of rows, and so has the scorecard: w
 
 from collections.abc import Sequence
 
-from bench.artifact import Artifact, Sheet
+from bench.artifact import Artifact, Sheet, rendered
 from bench.counts import counted
 from bench.render.words import heading, notes
-from bench.rendering import rendered
 from bench.report.figure import picture
 from bench.report.markup import Markup, element, together
 from bench.report.scorecard import anchor, coverage, scorecard

@@ -17,4 +17,4 @@ def exact(value: object) -> str:
 
 
 def short_commit(commit: str, dirty: bool) -> str:
-    return (commit[:10] or "unknown") + (" with uncommitted changes" if dirty else "")
+    return (commit[:10] or "unknown") + (" (changed)" if dirty else "")

@@ -107,3 +107,8 @@ def test_the_difference_is_ours_less_the_papers():
 def test_a_value_that_was_measured_otherwise_is_shown_and_not_judged_by():
     cell = Cell((1.0, 2.0, 3.0), ("ok",) * 3, 50.0, comparable=False)
     assert (cell.paper, cell.difference, cell.verdict) == (50.0, None, None)
+
+
+def test_the_seeds_that_did_not_diverge_have_no_verdict():
+    assert Cell((1.0, 2.0), ("ok", "ok", "diverged"), 1.5).verdict == "undetermined"
+    assert Cell((1.0, 2.0), ("ok", "ok", "error"), 1.5).verdict == "agrees", "an error is no property of the method"

@@ -56,6 +56,13 @@ def test_the_seeds_that_did_not_diverge_support_nothing():
     assert compare("A", failed, "B", LOW).judgement == "supported", "an error is no property of the method"
 
 
+def test_where_lower_is_better_it_is_the_lower_side_whose_losses_count():
+    high, low = (cell_of([("ok", level), ("ok", level + 0.1), ("diverged", None)]) for level in (2.0, 1.0))
+    assert compare("FID of A", high, "B", LOW, better="lower").judgement == "supported", "A's losses speak for B"
+    lossy = compare("FID of A", HIGH, "B", low, better="lower")
+    assert lossy == Finding("undetermined", "FID of A − B = 1.05 ± 0.25 (n=3 and 2 of 3); B diverged in 1 of 3")
+
+
 @pytest.mark.parametrize(("a", "b"), [(Cell((-9.5,), ("ok",)), LOW), (LOW, Cell((-9.5,), ("ok",)))])
 def test_a_single_value_decides_nothing_however_far_it_lies(a, b):
     finding = compare("A", a, "B", b)

@@ -209,6 +209,21 @@ def test_a_set_whose_files_are_missing_leaves_the_claim_open(tmp_path):
     assert entry_of(TABLE5.render(results), unseen="CelebA", method="JEM")["f"].reason == "not measured 3 of 3"
 
 
+@pytest.mark.parametrize(("sign", "judgement"), [(-1, "supported"), (1, "undetermined")])
+def test_that_vera_fails_on_celeba_takes_an_interval_and_that_it_does_not_one_for_all_four_sets(tmp_path, sign, judgement):
+    """VERA and JEM lie .11 apart, by more than the interval of .07 and less than that of four comparisons, .115."""
+    spread = {"VERA α=100": (0.33, 0.40, 0.36), "JEM": (0.45, 0.50, 0.47)}
+    made = [
+        record
+        for seed in (0, 1, 2)
+        for record in records(
+            seeds=(seed,), changes={label: {"auroc_f_celeba-test": 0.5 - sign * (v[seed] - 0.5)} for label, v in spread.items()}
+        )
+    ]
+    finding = judged(TABLE5, "three-of-four", results_of(tmp_path, made, "paper"))
+    assert finding.judgement == judgement, finding.evidence
+
+
 def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
     own = TABLE3.on(dataset_part("digits32,side=16")[0])
     accuracy = {"VERA α=100": 0.9, "VERA α=1": 0.2}

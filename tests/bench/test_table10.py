@@ -8,9 +8,10 @@ import pytest
 from engine_helpers import ROOT, plugged
 from toys_helpers import judged, record_of, results_of
 
+import bench.paper  # noqa: F401 (registers it)
 from bench.artifact import artifacts
+from bench.mixture import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
 from bench.reference import paper_value
-from bench.table10 import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
 from bench.toys import HALF_A_NAT, SIGMAS
 from sweeps.attempt import run_trial
 from sweeps.row import CurvePoint
@@ -283,14 +284,15 @@ def test_the_best_look_on_the_way_is_the_best_of_those_at_tenths(tmp_path):
         with_curve(record(way.pcd(0.1), 0, -9.0), "f_data", -3.0, -4.0, -9.0),
         with_curve(record(way.pcd(0.3), 0, None), "f_data", -2.75),
         record(way.pcd(0.01), 0, -30.0),
-        *(record(way.pcd(sigma), 0, -20.0) for sigma in (0.03, 1.0)),
+        record(way.pcd(0.03), 0, -20.0),
+        record(way.pcd(1.0), 0, None),
     ]
     lines = lines_of(results_of(tmp_path, made))
     looks = {label: line["best_of_ten_looks"] for label, line in lines.items()}
     assert {label: cell.values for label, cell in looks.items() if cell.values} == {
-        "ML": (-2.5,), "VERA λ=1": (-2.5, -2.75), "PCD σ=0.1": (-3.0,), BEST_PCD: (-3.0,),
+        "ML": (-2.5,), "VERA λ=1": (-2.5, -2.75), "PCD σ=0.1": (-3.0,), "PCD σ=0.3": (-2.75,), BEST_PCD: (-2.75,),
     }  # fmt: skip
-    assert looks["PCD σ=0.3"].reason == "diverged 1 of 1"
+    assert looks["PCD σ=1"].reason == "diverged 1 of 1", "before its first look"
     assert looks["PCD σ=0.01"].reason == "not measured 1 of 1"
     assert looks["VERA λ=0"].reason == "not run"
 
@@ -312,6 +314,19 @@ def test_the_papers_value_is_judged_by_the_better_of_noise_and_time_in_every_see
     }  # fmt: skip
     assert either["PCD σ=0.3"].reason == "diverged 1 of 1"
     assert either["ML"].reason == "not run"
+
+
+def test_by_the_papers_rule_a_sigma_that_diverged_keeps_its_looks_and_may_be_the_best(tmp_path):
+    way = setting("laptop", "moons")
+    made = [
+        with_curve(record(way.pcd(0.1), 0, None), "f_data", -4.5),
+        with_curve(record(way.pcd(0.1), 1, -14.0), "f_data", -4.25, -14.0),
+        *(record(way.pcd(sigma), seed, -20.0) for sigma in (0.01, 0.03, 0.3, 1.0) for seed in (0, 1)),
+    ]
+    line = lines_of(results_of(tmp_path, made))[BEST_PCD]
+    assert line["test_log_likelihood"].values == (-20.0, -20.0), "at the end the best is one that lost no seed"
+    assert line["best_of_either"].values == (-4.5, -4.25)
+    assert line["remark"] == "σ=0.01, by the better of these two σ=0.1"
 
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):
