@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measured import Number, keep, numbers_of
+from bench.values import at_least
 from sweeps.attempt import run_trial
 from sweeps.cluster import connected
 from sweeps.conditions import Conditions
@@ -188,9 +189,11 @@ def _time_reading(folder: Path) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.overhead", description="What the sweep engine costs a trial.")
-    parser.add_argument("--trials", type=int, default=1_000, metavar="N", help="how many (default: 1000, which the bar is for)")
-    parser.add_argument("--search", type=int, metavar="N", help="measure a search of so many trials instead")
-    parser.add_argument("--cpus", type=int, default=2, metavar="N", help="slots for trials (default: 2)")
+    parser.add_argument(
+        "--trials", type=at_least(1), default=1_000, metavar="N", help="how many (default: 1000, which the bar is for)"
+    )
+    parser.add_argument("--search", type=at_least(1), metavar="N", help="measure a search of so many trials instead")
+    parser.add_argument("--cpus", type=at_least(1), default=2, metavar="N", help="slots for trials (default: 2)")
     parser.add_argument("--keep", metavar="DIR", help="keep the numbers as Parquet under this directory, e.g. results/published")
     parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
     arguments = parser.parse_args(argv)

@@ -31,6 +31,9 @@ from bench.flags import (
     verb,
 )
 from bench.values import at_least, seeds, whole
+from sweeps.search.objective import AGGREGATES
+from sweeps.search.rules import SCHEDULERS
+from sweeps.search.samplers import SAMPLERS
 from vera.errors import SettingError
 
 if TYPE_CHECKING:
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
     from sweeps.search.space import Space
     from sweeps.trial import Profile
 
-SAMPLERS, SCHEDULERS = ("grid", "random", "tpe"), ("none", "asha", "median")
 USUAL = 40
 """Configurations of a search that is no grid, unless it is said."""
 
@@ -71,9 +73,7 @@ def add_search(verbs: Verbs) -> None:
         help=f"how many in all, earlier runs of this name included (default: {USUAL}; of a grid, all)",
     )  # fmt: skip
     parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds of each configuration (default: the task's own)")
-    parser.add_argument(
-        "--aggregate", choices=("mean", "median", "worst"), default="mean", help="how seeds make one score (default: mean)"
-    )
+    parser.add_argument("--aggregate", choices=tuple(AGGREGATES), default="mean", help="how seeds make one score (default: mean)")
     parser.add_argument("--against", choices=("seconds",), help="a second objective: the best are those that nothing beats in both")
     parser.add_argument("--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)")
     data_dir(parser)

@@ -27,6 +27,7 @@ from bench.measured import keep
 from bench.memory import entropy_block
 from bench.step_report import TIME_BARS, Bar, Found, MemoryRow, RivalRow, StepRow, bars, document
 from bench.timing import compare, solo
+from bench.values import at_least, some_seconds
 from bench.workloads import SHAPES, prepare
 from vera.errors import SettingError, VeraError
 from vera.randomness import seeded
@@ -70,12 +71,6 @@ def measure_memory(shape_names: Sequence[str]) -> list[MemoryRow]:
     return rows + [row for pair in images for row in pair]
 
 
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-    return int(text)
-
-
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.step", description=(__doc__ or "").partition("\n")[0])
     shapes = [*SHAPES, *IMAGE_SHAPES]
@@ -84,9 +79,9 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--methods", nargs="+", metavar="METHOD", help="default: every registered method; of images it is VERA and JEM"
     )
     parser.add_argument("--plugin", help="a Python file that registers methods of your own")
-    parser.add_argument("--threads", type=positive, default=1, help="threads of step and products alike (the bars are for 1)")
-    parser.add_argument("--seconds", type=float, default=5.0, help="time for each cell of the table")
-    parser.add_argument("--rounds", type=positive, default=3, help="at least so many rounds a cell, whatever the time")
+    parser.add_argument("--threads", type=at_least(1), default=1, help="threads of step and products alike (the bars are for 1)")
+    parser.add_argument("--seconds", type=some_seconds, default=5.0, help="time for each cell of the table")
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="at least so many rounds a cell, whatever the time")
     parser.add_argument("--quick", action="store_true", help="one round a cell and no verdict on time: does it run?")
     parser.add_argument("--memory-only", action="store_true", help="no timing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to a file too")

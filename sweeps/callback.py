@@ -8,7 +8,7 @@ from typing import Any
 from ray import tune
 
 from sweeps.errors import UnknownTrial
-from sweeps.execute import Listener
+from sweeps.listener import Listener
 from sweeps.store import Store
 from vera.interrupts import Interrupt
 

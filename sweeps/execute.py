@@ -20,6 +20,7 @@ from sweeps.cluster import check_resources, connected, joined_address
 from sweeps.conditions import Conditions
 from sweeps.errors import StoreError
 from sweeps.exports import Exports
+from sweeps.listener import Listener
 from sweeps.packing import check_packable, measured_shares, repeats
 from sweeps.places import Place, settled
 from sweeps.preflight import check_nodes
@@ -67,22 +68,6 @@ class Job(dict[str, Any]):
         return self
 
 
-class Listener:
-    """What happens to trials as they run; the progress display is one."""
-
-    def noted(self, note: str) -> None:
-        """Something to know before the first of them starts."""
-
-    def started(self, trial_id: str) -> None: ...
-
-    def resumed(self, trial_id: str, step: int) -> None:
-        """It goes on from a checkpoint; told once, before it advances."""
-
-    def advanced(self, trial_id: str, step: int) -> None: ...
-
-    def ended(self, row: Row) -> None: ...
-
-
 def execute(
     trials: Sequence[Trial], engine: Engine, listener: Listener | None = None, attempts: Mapping[str, int] | None = None
 ) -> None:
@@ -111,8 +96,9 @@ def execute(
 
 @contextmanager
 def on_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
-    """What one node of the cluster has at most, and a folder for Tune; Ray is imported in here, and not before."""
-    with connected(engine.address) as available, _quiet_folder() as folder:
+    """What one node of the cluster has at most, and a folder for Tune, of no use afterwards and short, because Ray's sockets have a
+    limit. Ray is imported in here, and not before."""
+    with connected(engine.address) as available, tempfile.TemporaryDirectory(prefix="vera-") as folder:
         _check_cluster(engine, available)
         yield available, folder
 
@@ -268,10 +254,3 @@ def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallb
     row = replace(record.row, **last.get("worker", {}))
     store.write(replace(record, row=row))
     return row
-
-
-@contextmanager
-def _quiet_folder() -> Iterator[str]:
-    """Tune's own experiment folder, of no use afterwards. Short, because Ray's sockets have a limit."""
-    with tempfile.TemporaryDirectory(prefix="vera-") as folder:
-        yield folder

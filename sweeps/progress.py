@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import TextIO
 
-from sweeps.execute import Listener
+from sweeps.listener import Listener
 from sweeps.row import FAILURES, Outcome, Row
 from sweeps.trial import Trial
 

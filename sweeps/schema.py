@@ -4,8 +4,6 @@ An annotation decides a column's Arrow type and its text becomes the field's des
 Curves and arrays carry the stamp of the record that left them (attempt, finished_at) beside the trial's id: a retry overwrites
 neither, and a row is never read together with the curves of another attempt. Arrays are bytes with a dtype and a shape; nothing is
 ever pickled.
-
-The trap: numpy's `ascontiguousarray` makes a 0-d array 1-d, so the shape is taken before it.
 """
 
 import json
@@ -120,8 +118,8 @@ def lines(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 
 
 def store_array(trial_id: str, name: str, array: Any) -> StoredArray:
-    shape, plain = np.shape(array), plain_array(array)
-    return StoredArray(trial_id, name, plain.dtype.str, list(shape), plain.tobytes())
+    plain = plain_array(array)
+    return StoredArray(trial_id, name, plain.dtype.str, list(plain.shape), plain.tobytes())
 
 
 def load_array(stored: StoredArray) -> NDArray[Any]:

@@ -28,7 +28,7 @@ def caption_tail(rows: Sequence[Row]) -> str:
 
 def _code(rows: Iterable[Row]) -> str:
     """The commits, each with a mark where the code differed from it."""
-    return _each((row.git_commit[:SHORT_COMMIT] or "of unknown commit") + (" (dirty)" if row.git_dirty else "") for row in rows)
+    return _each((row.git_commit[:SHORT_COMMIT] or "of unknown commit") + (" (changed)" if row.git_dirty else "") for row in rows)
 
 
 def _torch(rows: Iterable[Row]) -> str:

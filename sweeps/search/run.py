@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sweeps.errors import EngineError
-from sweeps.execute import Asked, Engine, Listener, check_data, close, fit, on_cluster, site_of
+from sweeps.execute import Asked, Engine, check_data, close, fit, on_cluster, site_of
+from sweeps.listener import Listener
 from sweeps.packing import measured_shares
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.jobs import Jobs

@@ -36,7 +36,7 @@ def test_every_origin_is_named_and_order_does_not_matter():
     assert made == caption_tail(rows[::-1])
     assert made == (
         "Laptop profile, paper profile: 6 trials on digits (data 01234567), moons (data ffff). "
-        "Code fedcba9, fedcba9 (dirty), of unknown commit, torch 2.13.0, torch unknown, "
+        "Code fedcba9, fedcba9 (changed), of unknown commit, torch 2.13.0, torch unknown, "
         "on H100, Ryzen 9 (1 core), Ryzen 9 (16 cores)."
     )
 

@@ -46,7 +46,7 @@ def test_the_header_says_which_trials_these_are(html):
         "Store": "local: trained here",
         "Trials": "6: ok (4), diverged (1), error (1)",
         "Finished": "2026-02-03",
-        "Code": "c0ffeec0ff (5), c0ffeec0ff with uncommitted changes (1)",
+        "Code": "c0ffeec0ff (5), c0ffeec0ff (changed) (1)",
         "Processor": "An Old Processor",
     }
     assert [note.text for note in html.one("header").all(class_="note")] == ["Something is left out."]

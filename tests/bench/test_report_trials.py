@@ -58,7 +58,7 @@ def test_details_hold_metrics_settings_and_provenance(html):
     assert said["method.lr"] == "0.003"
     assert said["networks.energy.blocks"] == "4"
     assert said["evaluate_every"] == "null"
-    assert said["git_commit"] == "c0ffeec0ff with uncommitted changes"
+    assert said["git_commit"] == "c0ffeec0ff (changed)"
     assert said["versions.torch"] == "2.13.0"
     assert (said["processor"], said["device"]) == ("An Old Processor", "cpu")
     assert "vera replay vera0lap --results-dir /" in body(html, "vera0").text

@@ -11,7 +11,8 @@ from ray.tune.search import Searcher
 from sweeps.canonical import canonical_json
 from sweeps.conditions import Conditions
 from sweeps.errors import StoreError
-from sweeps.execute import Engine, Listener
+from sweeps.execute import Engine
+from sweeps.listener import Listener
 from sweeps.row import Record
 from sweeps.search import run as running
 from sweeps.search.declaration import Search

@@ -8,7 +8,7 @@ m = 2, where the paper says that it has come down to 1.
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ from vera.evaluation import effective_sample_size
 from vera.methods.contract import Method, Metrics
 from vera.models import GaussianMixture
 from vera.randomness import seed_for, seeded
-from vera.registry import estimators, tasks
+from vera.registry import Registry, estimators, tasks
 from vera.settings import Count, Positive
 from vera.spec import TrialSpec
 from vera.tasks import Measurement, Task
@@ -36,6 +36,7 @@ class ShiftedProposal(Method):
     """Importance sampling of a density with its own shifted copy; `energy` is that density and stays as it is."""
 
     energy: GaussianMixture
+    registry: ClassVar[Registry[Any]] = estimators
     _: KW_ONLY
     offsets: Annotated[Count, "offsets from 0 to the largest, one a step; filled in from the spec's steps"]
     k: Annotated[Count, "draws for each estimate"] = 20
@@ -53,10 +54,6 @@ class ShiftedProposal(Method):
         self.ess[self.taken], self.standard_error[self.taken] = sizes.mean(), sizes.std() / len(sizes) ** 0.5
         self.taken += 1
         return {"loss": -sizes.mean()}
-
-    @classmethod
-    def label(cls) -> str:
-        return estimators.name_of(cls) or cls.__name__
 
 
 @tasks.register("ess-offset")

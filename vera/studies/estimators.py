@@ -8,7 +8,7 @@ that no longer moves; repeats that adapt it would not be repeats of one estimato
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from vera.entropy.hmc import Force
 from vera.generator import Generator
 from vera.methods.contract import Method, Metrics
 from vera.models.linear import LinearGenerator
-from vera.registry import estimators
+from vera.registry import Registry, estimators
 from vera.settings import Count, NonNegativeCount, Positive
 from vera.studies.axes import Axes
 
@@ -30,6 +30,7 @@ class EstimatorStudy(Method, Generic[E]):
     """An estimator of the score of a linear generator, which takes the place of an energy and is never trained itself."""
 
     energy: LinearGenerator
+    registry: ClassVar[Registry[Any]] = estimators
     _: KW_ONLY
     pairs: Annotated[Count, "pairs (z0, x) at which the score is estimated"] = 100
     repeats: Annotated[Count, "estimates for each pair"] = 5_000
@@ -54,10 +55,6 @@ class EstimatorStudy(Method, Generic[E]):
     def tuned(self) -> EntropyGradient:
         """The estimator as it is measured."""
         return self.entropy
-
-    @classmethod
-    def label(cls) -> str:
-        return estimators.name_of(cls) or cls.__name__
 
 
 @estimators.register("importance")

@@ -19,6 +19,7 @@ from vera.data.gaussian import Gaussian
 from vera.data.pixels import PixelDigits
 from vera.errors import IncompatibleModel, VeraError
 from vera.evaluation import Estimate, matched_gaussian_ess, posterior_ess, prior_ess, score_error
+from vera.evaluation.features import as_bytes
 from vera.models.linear import LinearGenerator
 from vera.randomness import seed_for, seeded
 from vera.registry import estimators, models, tasks
@@ -103,4 +104,4 @@ def _ess(study: EstimatorStudy[Any]) -> dict[str, float]:
 def _images(x: Tensor) -> Tensor:
     """Points of [-1, 1] as images of bytes; what noise puts beyond is cut off."""
     side = isqrt(x.shape[1])
-    return ((x + 1) * 127.5).round().clamp(0, 255).to(torch.uint8).view(-1, side, side).cpu()
+    return as_bytes(x).view(-1, side, side).cpu()
