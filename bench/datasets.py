@@ -14,6 +14,8 @@ from vera.errors import DataMissing, SettingError, UnknownName
 from vera.registry import datasets
 from vera.settings import Setting, check_names, check_value, settings_of
 
+OWN = ("csv", "parquet")
+"""Kinds of files that users bring."""
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -22,7 +24,7 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     register_tables()
     head, *pairs = text.split(",")
     name, colon, path = head.strip().partition(":")
-    if not colon and (kind := Path(name).suffix.removeprefix(".")) in ("csv", "parquet"):
+    if not colon and (kind := Path(name).suffix.removeprefix(".")) in OWN:
         meant = f"{kind}:{text}" if pairs else f"{kind}:{text},label=COLUMN"
         raise UnknownName(f"There is no data set '{name}'. Did you mean {meant}?")
     known = {key: setting for key, setting in settings_of(datasets.get(name)).items() if key != "data_dir"}
@@ -30,6 +32,8 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     if colon:
         if "file" not in known or "file" in settings:
             raise SettingError(f"'{text}': only csv:PATH and parquet:PATH take a path, and then no file=.")
+        if (kind := Path(path).suffix.removeprefix(".")) in OWN and kind != name:
+            raise SettingError(f"{path} is named as {kind}. Did you mean {kind}:{text.partition(':')[2]}?")
         settings["file"] = Path(path).name
     check_names(f"data set '{name}'", known, settings)
     missing = [key for key, setting in known.items() if setting.required and key not in settings]

@@ -55,7 +55,10 @@ def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
         split = source.split(0)
     rows = len(split.train)
     if rows < batch:
-        raise SettingError(f"{name} has {rows} rows to train with, fewer than a batch of {batch}: it is too small for this.")
+        raise SettingError(
+            f"{name} has {rows} rows to train with and {len(split.held_out)} held out, and a batch takes {batch}: "
+            "hold out fewer, or add rows."
+        )
     if note := few_labels(source, split):
         print(f"vera: {name}: {note}", file=sys.stderr)
 

@@ -1,9 +1,10 @@
 """The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and loads no torch.
 
 Rows come from the user's own store where it has any of the artifact at that profile, else from the published one, unless a store
-was named with --results-dir; the output says which. Files are written beside the user's own store, unless the published one is
-named; for a store in a bucket, in a directory. Those of the default profile have an artifact's name (table6.md), those of others
-also the profile's (table6-paper.md): one profile never overwrites another.
+was named with --results-dir; the output says which. Files are written beside the user's own store, those of --from published beside
+the published one, and all of them where --results-dir says if it is given; for a store in a bucket, in a directory. Those of the
+default profile have an artifact's name (table6.md), those of others also the profile's (table6-paper.md): one profile never
+overwrites another.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from bench.flags import (
     DATASET,
     DEFAULT_PROFILE,
+    LOCAL,
     PLUGIN,
     PROFILE_HELP,
     PROFILES,
@@ -153,13 +155,13 @@ def _asked(names: list[str]) -> "list[Artifact]":
 def _no_artifact(name: str, known: list[str]) -> str:
     from bench.artifact import NOTHING_TO_RUN
     from sweeps.sweep import sweeps
-    from vera.settings import nearest
+    from vera.settings import closest
 
     if name in NOTHING_TO_RUN:
         return NOTHING_TO_RUN[name]
     if name in sweeps:
         return f"{name} is a sweep without a table; its trials are on the page of: vera report"
-    return f"There is no table or figure '{name}'.{nearest(name, known)}"
+    return f"There is no table or figure '{name}'.{closest(name, known)} To see them: vera list"
 
 
 def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
@@ -238,8 +240,9 @@ def _folder(source: "Source", arguments: argparse.Namespace) -> str:
 
 
 def _target(arguments: argparse.Namespace) -> Path:
-    """Where files are written: beside the user's own store, unless the published one was named."""
-    return Path(PUBLISHED) if arguments.source == "published" else output_folder(arguments.results_dir)
+    """Where files are written: in the place that was named, else beside the store whose trials they are of."""
+    shipped = arguments.source == "published" and arguments.results_dir == LOCAL
+    return Path(PUBLISHED) if shipped else output_folder(arguments.results_dir)
 
 
 def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:

@@ -156,7 +156,7 @@ TASKS: Mapping[str, SearchTask] = {task.name: task for task in (*map(toy_task, T
 
 def find_search(task: str, method: str) -> Search:
     if task not in TASKS:
-        raise UnknownName(f"There is no task '{task}' to search.{nearest(task, list(TASKS))}")
+        raise UnknownName(f"There is no task '{task}' to search.{nearest(task, list(TASKS))} To see them: vera search")
     searches = TASKS[task].searches
     if method not in searches:
         raise UnknownName(f"The task '{task}' has no search for '{method}'.{nearest(method, list(searches))}")

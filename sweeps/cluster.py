@@ -137,8 +137,11 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
             ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
     except Exception as error:  # Ray raises plain ones too, such as for a node that took too long to start
         ray.shutdown()
-        where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
-        raise EngineError(f"Could not reach {where}: {' '.join((str(error) or repr(error)).split())[:300]}") from error
+        why = " ".join((str(error) or repr(error)).split())[:300].rstrip(".")
+        if address:
+            raise EngineError(f"Could not join the Ray cluster at {address}: {why}.") from error
+        again = "It may be busy or short of memory; nothing was trained, and the same command tries again."
+        raise EngineError(f"Ray could not be started on this machine: {why}. {again}") from error
 
 
 def protect_token(path: Path) -> None:

@@ -226,7 +226,7 @@ class Store:
     def _set_aside(self, name: str, bad: BadPart) -> None:
         """Name a bad part and move it out of the way, unless a good one has taken its name since, or nothing may be moved."""
         became = self.folder.set_aside(name, bad.identity, self._moves_bad_parts)
-        again = "; its trials are run again by the same vera run" if became != LEFT and name.startswith("rows/") else ""
+        again = "; the next vera run trains its trials again" if became != LEFT and name.startswith("rows/") else ""
         problem = f"{name} is not readable ({bad}); {became}{again}.{f' To restore it: {self.restore}' if self.restore else ''}"
         if became is not None and problem not in self.problems:
             self.problems.append(problem)

@@ -56,7 +56,7 @@ def _a(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo")
+sweeps: Registry[Any] = Registry("sweep", home="sweeps.demo", listing="vera list")
 
 
 def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = None) -> Callable[[Enumerate], Enumerate]:

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from sweeps.canonical import canonical_json
+from vera.errors import SettingError
 from vera.registry import Registry, datasets, models, tasks
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
@@ -118,14 +119,21 @@ def with_seed(trial: Trial, seed: int) -> Trial:
 
 
 def with_defaults(registry: Registry[Any], name: str) -> Part:
-    """A part with every default written out, for one that is told by its settings from others of its name."""
+    """A method with every default written out: as tables take one of a plug-in, and tell it from others of its name."""
+    factory = registry.get(name)
+    if lacking := [s.name for s in settings_of(factory).values() if s.required and s.name not in factory.network_names()]:
+        raise SettingError(
+            f"The {registry.kind} '{name}' has no default for {' and '.join(lacking)}: tables take a method with its own defaults, "
+            "so give it one."
+        )
     return _resolve(registry, {"name": name})
 
 
 def _resolve(registry: Registry[Any], part: Part, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
     """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one trial."""
-    name = part["name"]
-    known = settings_of(registry.get(name))
+    name, factory = part["name"], registry.get(part["name"])
+    networks = factory.network_names() if hasattr(factory, "network_names") else ()
+    known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
     defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in inferred}
     given = {key: value for key, value in part.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)

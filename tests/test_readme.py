@@ -21,6 +21,7 @@ from bench.artifact import artifacts
 from bench.cli import main, parser
 from bench.flags import PUBLISHED
 from sweeps.only import matching
+from sweeps.progress import line_for
 from sweeps.provenance import provenance
 from sweeps.store import Store
 from sweeps.sweep import find_sweep, sweeps
@@ -221,6 +222,14 @@ def test_the_plan_shown_is_the_plan_made(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bench.engine.own_cores", lambda: 2)
     assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
     assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
+
+
+def test_the_trials_shown_for_table_2_are_those_that_ship():
+    published = {row.trial_id[:8]: row for row in Store(f"{PUBLISHED}/trials").rows()}
+    shown = [line for line in README.splitlines() if line.startswith(" ✓ ") and " mnist5k-logit " in line]
+    assert len(shown) == 2
+    for line in shown:
+        assert line.split() == line_for(published[line.split()[-1]]).split()
 
 
 def test_the_trial_that_is_replayed_ships_and_is_the_first_of_the_list(tmp_path, monkeypatch, capsys):

@@ -3,11 +3,10 @@
 import sys
 
 import pytest
-import torch
 from conformance import ENERGIES, check_resume, expect_refusal
 
 from vera.build import build_trainer
-from vera.errors import PluginError, UnknownName, VeraError
+from vera.errors import PluginError, UnknownName
 from vera.registry import Registry, datasets, load_plugin, methods, models
 from vera.spec import TrialSpec
 
@@ -205,6 +204,32 @@ def test_an_annotation_that_can_check_nothing_is_refused_when_it_is_registered(p
     assert "one-step" not in methods
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("] = 0.1", '] = "fast"', "OneStep refuses its default: noise must be a number, got 'fast'"),
+        ("] = 0.1", "] = -1.0", "OneStep refuses its default: noise must be"),
+        (
+            "    def setup(self",
+            '    needs = ("densty",)\n\n    def setup(self',
+            "OneStep needs 'densty', which is none of density, hessian",
+        ),
+    ],
+)
+def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_registered(plugin, old, new, reason):
+    assert PLUGIN.count(old) == 1
+    plugin.write_text(PLUGIN.replace(old, new))
+    with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
+        load_plugin(plugin)
+    assert "one-step" not in methods
+
+
+def test_a_plugin_that_registers_nothing_is_told_so(plugin):
+    plugin.write_text(PLUGIN.replace('@methods.register("one-step")\n', ""))
+    with expect_refusal(f'{plugin} registers nothing: write @methods.register("NAME") above its class', kind=PluginError):
+        load_plugin(plugin)
+
+
 def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
     path = tmp_path / "odd.py"
     path.write_text("from vera.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")
@@ -261,11 +286,3 @@ def test_an_entry_point_is_loaded_when_its_name_is_asked_for_and_trains():
 def test_a_broken_entry_point_is_named_with_its_reason():
     with expect_refusal("faulty", "vera_broken:Faulty", "division by zero", kind=PluginError):
         methods.get("faulty")
-
-
-def test_a_need_that_does_not_exist_is_refused(plugin, tmp_path):
-    path = tmp_path / "needy.py"
-    path.write_text(PLUGIN.replace("    _: KW_ONLY", '    needs = ("curvture",)\n    _: KW_ONLY'))
-    load_plugin(path)
-    with pytest.raises(VeraError, match=r"curvture.*curvature"):
-        methods.get("one-step")(torch.nn.Linear(2, 1))

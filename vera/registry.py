@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from vera.errors import PluginError, UnknownName, VeraError
 from vera.settings import check_names, closest, nearest, settings_of
@@ -29,6 +29,9 @@ _sources: dict[str, str] = {}
 class Registry(Generic[T]):
     """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are, `listing`
     the command that shows them."""
+
+    calls: ClassVar[int] = 0
+    """How often anything was registered anywhere."""
 
     def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
@@ -56,6 +59,7 @@ class Registry(Generic[T]):
                     f"{factory.__qualname__}{f' of {file}' if file else ''} under another name, such as 'my-{name}'."
                 )
             self._entries[name] = factory
+            Registry.calls += 1
             return factory
 
         return add
@@ -135,6 +139,7 @@ def load_plugin(path: str | Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     _note_source(name, path)
+    calls, first = Registry.calls, path not in _plugins.values()
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
@@ -142,8 +147,10 @@ def load_plugin(path: str | Path) -> None:
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
         raise PluginError(f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}") from error
-    _plugins[name] = path
     _check_registered(path, name)
+    if first and Registry.calls == calls:
+        raise PluginError(f'The plug-in {path} registers nothing: write @methods.register("NAME") above its class.')
+    _plugins[name] = path
 
 
 @contextmanager
@@ -196,7 +203,7 @@ def _check_registered(path: Path, module: str) -> None:
 
 def _wrong_with(factory: Any, is_method: bool) -> str:
     """Why nothing can be made of it; nothing if something can."""
-    wrong = (_no_method(factory) if is_method else "") or _unresolved(factory) or (factory.unchecked() if is_method else "")
+    wrong = (_no_method(factory) if is_method else "") or _unresolved(factory) or (factory.misdeclared() if is_method else "")
     lacking = sorted(getattr(factory, "__abstractmethods__", ()))
     return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
 

@@ -42,7 +42,9 @@ class Axis:
             raise SettingError(f"The axis '{self.name}' needs low < high, and low > 0 on a log scale.")
         for value in self.grid:
             if not self.holds(value):
-                raise SettingError(f"The axis '{self.name}' has {value!r} in its grid but not in its range, {self.extent}.")
+                is_text = isinstance(value, str) and not self.choices
+                wrong = "which is no number" if is_text else f"but not in its range, {self.extent}"
+                raise SettingError(f"The axis '{self.short_name}' has {value!r} in its grid, {wrong}.")
 
     @property
     def name(self) -> str:

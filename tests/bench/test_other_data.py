@@ -56,7 +56,10 @@ def test_what_goes_wrong_in_its_split_is_one_line_too(planned):
 
 def test_too_few_points_of_a_plug_in_are_refused_once(planned):
     code, err = planned("self.split = lambda seed: Split(self, (self.x[:9], self.y[:9]), (self.x[9:], self.y[9:]), None)")
-    assert (code, err) == (2, "vera: two-classes has 9 rows to train with, fewer than a batch of 64: it is too small for this.\n")
+    assert (code, err) == (
+        2,
+        "vera: two-classes has 9 rows to train with and 1991 held out, and a batch takes 64: hold out fewer, or add rows.\n",
+    )
 
 
 @pytest.mark.parametrize(

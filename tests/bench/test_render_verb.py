@@ -92,6 +92,14 @@ def test_own_rows_come_first_and_published_ones_where_there_are_none(place, pape
     assert source_of(capsys) == "published"
 
 
+def test_what_ships_can_be_written_to_another_place(place, capsys):
+    keep(place / "results" / "published")
+    render("golden-table", "--from", "published", "--results-dir", "mine")
+    assert source_of(capsys) == "published"
+    assert (place / "mine" / "tables" / "golden-table.md").is_file()
+    assert not (place / "results" / "published" / "tables").exists()
+
+
 def test_a_store_that_was_named_is_not_replaced_by_another(place):
     keep(place / "results" / "published")
     with pytest.raises(

@@ -19,7 +19,7 @@ def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkey
         assert main(verb) == 2
         problem, error = capsys.readouterr().err.splitlines()
         assert "rows/part.parquet is not readable" in problem
-        assert problem.endswith("its trials are run again by the same vera run.")
+        assert problem.endswith("the next vera run trains its trials again.")
         assert "vera run" in error
 
 

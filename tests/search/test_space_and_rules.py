@@ -72,12 +72,12 @@ def test_a_grid_can_have_other_values_by_place_or_by_its_last_part():
 
 @pytest.mark.parametrize(("name", "texts", "message"), [
     ("lrr", ["1"], "no axis 'lrr'.*lr"),
-    ("lr", ["0.5"], r"'method.lr' has 0.5 in its grid but not in its range, 0.0001 to 0.01"),
+    ("lr", ["0.5"], r"'lr' has 0.5 in its grid, but not in its range, 0.0001 to 0.01"),
     ("lr", ["nan"], "has nan in its grid"),
-    ("lr", ["fast"], "has 'fast' in its grid"),
+    ("lr", ["fast"], "'lr' has 'fast' in its grid, which is no number"),
     ("lr", [""], "has '' in its grid"),
     ("latent_dim", ["2.5"], "has 2.5 in its grid"),
-    ("penalty", ["none"], "has 'none' in its grid but not in its range, one of half, full"),
+    ("penalty", ["none"], "has 'none' in its grid, but not in its range, one of half, full"),
 ])  # fmt: skip
 def test_values_that_an_axis_does_not_hold_are_refused(name, texts, message):
     with pytest.raises(SettingError, match=message):
@@ -88,7 +88,7 @@ def test_values_that_an_axis_does_not_hold_are_refused(name, texts, message):
     (lambda: log_uniform("method.lr", low=0, high=1), "low > 0 on a log scale"),
     (lambda: Axis(("method.lr",)), "either choices or both"),
     (lambda: Axis(()), "needs a place"),
-    (lambda: uniform("method.lr", low=0, high=1, grid=(2.0,)), "in its grid but not in its range"),
+    (lambda: uniform("method.lr", low=0, high=1, grid=(2.0,)), "in its grid, but not in its range"),
     (lambda: Space((uniform("steps", low=1, high=2),)).apply(SPEC, {"steps": 1}), "knows no place 'steps'"),
     (lambda: Space((uniform("networks.critic.width", low=1, high=2),)).apply(SPEC, {"networks.critic.width": 1}), "no place"),
 ])  # fmt: skip
@@ -262,7 +262,7 @@ def test_an_unknown_sampler_is_refused():
 
 @pytest.mark.parametrize("text", ["inf", "-inf", "nan", "1e999", "2.5"])
 def test_what_is_no_whole_number_is_not_in_a_whole_axis(text):
-    with pytest.raises(SettingError, match="in its grid but not in its range, 1 to 8"):
+    with pytest.raises(SettingError, match="in its grid, but not in its range, 1 to 8"):
         SPACE.with_grid("latent_dim", [text])
 
 

@@ -87,7 +87,7 @@ def test_an_object_that_is_no_part_is_named_and_left(bucket, tmp_path):
     assert len(store.problems) == 1
     assert store.problems[0].startswith("rows/t00-1-bad.parquet is not readable (")
     address = f"{bucket.partition('?')[0]}/rows/t00-1-bad.parquet"
-    again = "its trials are run again by the same vera run."
+    again = "the next vera run trains its trials again."
     assert store.problems[0].endswith(f"left where it is: delete the object {address}; {again}")
     assert "t00-1-bad.parquet" in files(store)
 

@@ -138,6 +138,8 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
     columns = kind.read(path, label)
     if not len(columns.x):
         raise DataCorrupt(f"{path} has no rows: it names its columns and nothing follows. Write a row for each point.")
+    if not columns.x.shape[1]:
+        raise DataCorrupt(f"{path} has no column but '{label}': there is nothing to tell its classes by.")
     _check_values(columns, path)
     varies = (columns.x != columns.x[0]).any(0)
     if not varies.any():

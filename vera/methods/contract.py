@@ -20,7 +20,7 @@ from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
 from vera.optim import trainable
 from vera.registry import Registry, methods
-from vera.settings import check_fields, checkable, settings_of
+from vera.settings import check_fields, check_value, checkable, settings_of
 from vera.state import Stateful
 
 Metrics = dict[str, Tensor]
@@ -28,6 +28,7 @@ Metrics = dict[str, Tensor]
 Batch: TypeAlias = Any
 """What the data set's stream gives: a tensor of points, or, for methods that classify, a `LabelledBatch`."""
 
+NEEDS = ("density", "hessian", "curvature")
 CHECKABLE = "take bool, int, float, str, Literal[...], tuple[...] or a union of these"
 
 
@@ -45,7 +46,7 @@ class Method(Stateful, ABC):
     def __post_init__(self) -> None:
         if "__dataclass_fields__" not in vars(type(self)):
             raise SettingError(f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost.")
-        if wrong := self.unchecked():
+        if wrong := self.misdeclared():
             raise SettingError(f"{self.label()} {wrong}.")
         check_fields(self)
         for name, kind in self.network_types().items():
@@ -108,13 +109,22 @@ class Method(Stateful, ABC):
         return {name: kind for name, kind in fields.items() if isinstance(kind, type) and issubclass(kind, nn.Module)}
 
     @classmethod
-    def unchecked(cls) -> str:
-        """What is wrong with a setting whose values nothing could check; nothing if all can be."""
-        networks = cls.network_names()
+    def misdeclared(cls) -> str:
+        """What is wrong with the class whatever its networks are: a need that is none, a setting whose values nothing could check,
+        a default that the setting's own annotation refuses; nothing if all is well."""
+        for need in cls.needs:
+            if need not in NEEDS:
+                return f"needs '{need}', which is none of {', '.join(NEEDS)}"
+        networks, defaults = cls.network_names(), {f.name: f.default for f in dataclasses.fields(cls)}
         for name, setting in settings_of(cls).items():
             if name not in networks and not checkable(setting.annotation):
                 kind = inspect.formatannotation(setting.annotation)
                 return f"annotates its setting '{name}' with {kind}, which cannot be checked: {CHECKABLE}"
+            try:
+                if defaults[name] is not dataclasses.MISSING:
+                    check_value("its default", name, defaults[name], setting.annotation)
+            except SettingError as error:
+                return f"refuses {str(error).rstrip('.')}"
         return ""
 
     def networks(self) -> dict[str, nn.Module]:
@@ -131,8 +141,6 @@ class Method(Stateful, ABC):
                         "mlp with activation='softplus', mixture, nice"),
             "curvature": (isinstance(self.energy, Curved), "curvature propagation (score_and_curvature)", "nice"),
         }  # fmt: skip
-        if need not in rules:
-            raise SettingError(f"{self.label()} needs '{need}', which is none of {', '.join(rules)}.")
         offered, wanted, hint = rules[need]
         if not offered:
             raise IncompatibleModel(
