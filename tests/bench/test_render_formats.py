@@ -40,7 +40,7 @@ def test_csv_keeps_every_digit():
     assert float(first["a_half_width"]) == THIRD.half_width
     assert float(first["a_difference"]) == THIRD.difference
     counts = [first[f"a_{key}"] for key in ("n", "trials", "diverged", "failed", "paper", "verdict", "reason")]
-    assert counts == ["2", "3", "1", "0", "-0.1", "agrees", ""]
+    assert counts == ["2", "3", "1", "0", "-0.1", "undetermined", ""]
 
 
 def test_csv_says_why_a_value_is_missing_and_has_ascii_minus():

@@ -3,7 +3,7 @@
 torchvision's layout: celeba/img_align_celeba.zip, or the folder celeba/img_align_celeba that it unpacks to, and the partition list.
 "resize" is what the paper's code does: the shorter side becomes 32, so a face of 218 × 178 becomes one of 39 × 32, which is not
 square. "centre" cuts the middle 178 × 178 out first. Trap: a folder of unpacked files has no published checksum. It is used as it
-is, and what was read from it shows in the fingerprint of the images.
+is, and no row tells what was read; `Unseen.fingerprint` does.
 """
 
 import os
