@@ -6,6 +6,7 @@
 Loads neither torch nor ray.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ def _told(line: Mapping[str, Value]) -> str:
     assert isinstance(either, Cell)
     if end.mean is None or either.mean is None:
         return end.reason
-    chosen = str(line["remark"]).partition(",")[0] if line["method"] == BEST_PCD else ""
+    chosen = ", then ".join(re.findall(r"σ=[\d.]+", str(line["remark"])))
     lost = f", {end.diverged} diverged" if end.diverged else ""
     paper = "" if either.paper is None else f" (paper {exact(either.paper)})"
     return f"{_mean(end)}; {_mean(either)}{paper}, n = {end.n}{lost}{f', {chosen}' if chosen else ''}"
