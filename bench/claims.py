@@ -40,8 +40,8 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, be
 
     Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only at the level that
     keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for support no correction is needed. Trials
-    that were lost have no value to compare: the evidence counts them. Where the side that has to be good diverged, which is b if
-    `better` is lower, what is left of it supports nothing.
+    that were lost have no value to compare: the evidence counts them. Where the side that comes out better diverged, what is left
+    of it decides nothing.
     """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
@@ -52,8 +52,10 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, be
     difference, half_width, strict = interval
     evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
     if difference > half_width:
-        return _unless_lost(*((a, name_a) if better == "higher" else (b, name_b)), evidence)
-    return Finding("refuted" if -difference > strict else "undetermined", evidence)
+        return _unless_lost("supported", *((a, name_a) if better == "higher" else (b, name_b)), evidence)
+    if -difference > strict:
+        return _unless_lost("refuted", *((b, name_b) if better == "higher" else (a, name_a)), evidence)
+    return Finding("undetermined", evidence)
 
 
 def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
@@ -70,7 +72,7 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
     counts = f"(n={_count(a)} and {_count(b)})"
     evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)} {counts}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
-        return _unless_lost(b, "the latter", evidence)
+        return _unless_lost("supported", b, "the latter", evidence)
     return Finding("refuted" if difference - strict > tolerance else "undetermined", evidence)
 
 
@@ -83,11 +85,11 @@ def all_of(findings: list[Finding]) -> Finding:
     return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)
 
 
-def _unless_lost(winner: Cell, name: str, evidence: str) -> Finding:
-    """Support, unless the side that has to be good diverged in some seeds: the others are then its lucky ones."""
+def _unless_lost(judgement: Judgement, winner: Cell, name: str, evidence: str) -> Finding:
+    """The judgement, unless the side that wins by it diverged in some seeds: the others are then its lucky ones."""
     if winner.diverged:
         return Finding("undetermined", f"{evidence}; {name} diverged in {winner.diverged} of {winner.total}")
-    return Finding("supported", evidence)
+    return Finding(judgement, evidence)
 
 
 def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] | None:

@@ -270,13 +270,32 @@ def without_files(arguments: argparse.Namespace) -> str:
 
 
 def load_plugins(files: list[str]) -> None:
+    """Run the files; say what is odd about one and need not be a mistake."""
     if files:
         from sweeps.cluster import settle_ray
-        from vera.registry import load_plugin
+        from vera.registry import Registry, load_plugin
 
         settle_ray()
         for file in files:
+            before = Registry.calls
             load_plugin(file)
+            if Registry.calls == before:
+                _note(f'{file} registers nothing; is @methods.register("NAME") missing above its class?')
+        _note_defaults()
+
+
+def _note_defaults() -> None:
+    from sweeps.trial import without_default
+    from vera.registry import joint_methods, methods
+
+    for registry in (methods, joint_methods):
+        for name in registry.foreign():
+            if lacking := without_default(registry.get(name)):
+                _note(f"no table takes the {registry.kind} '{name}': it has no default for {' and '.join(lacking)}.")
+
+
+def _note(text: str) -> None:
+    print(f"vera: {text}", file=sys.stderr)
 
 
 VERBS: tuple[Callable[[Verbs], None], ...] = (

@@ -114,7 +114,8 @@ def verb(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.Argumen
 
 def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     text = f"{text}: {PLACE} (default: {LOCAL})"
-    parser.add_argument("--results-dir", metavar="DIR", type=expanduser, default=LOCAL, help=text)
+    parser.add_argument("--results-dir", metavar="DIR", type=expanduser, default=LOCAL, action=Given, help=text)
+    parser.set_defaults(given=())
 
 
 def plugin(parser: argparse.ArgumentParser) -> None:

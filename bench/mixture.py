@@ -99,7 +99,7 @@ class Block:
     def lines(self, looks: Mapping[str, Cell], either: Mapping[str, Cell]) -> Iterator[dict[str, Value]]:
         """`looks`: the best along the way, by label; `either`: the better of that and the best of ten batches. By the paper's rule
         the best σ is another where a σ passes good models and diverges."""
-        by_rule = best(pcd_of(either)) if self.sigma else None
+        by_rule = None if not_run(pcd_of(either)) else best(pcd_of(either))
         for label, cell in self.likelihood.items():
             shown = by_rule if by_rule and label == BEST_PCD else label
             marks = ["† paper"] * bool(self.excess(label)) + ["† best of ten"] * self.flattered(label)
@@ -111,8 +111,14 @@ class Block:
                 "ceiling": self.ceiling,
                 BEST_LOOK: looks.get(shown, Cell(reason=cell.reason)),
                 BEST_OF_EITHER: replace(either.get(shown, Cell(reason=cell.reason)), paper=self.paper(label)),
-                "remark": ", ".join((self.chosen(by_rule) if label == BEST_PCD else []) + marks),
+                "remark": ", ".join((self.chosen(by_rule) if label == BEST_PCD else []) + self.lost_later(shown, either) + marks),
             }
+
+    def lost_later(self, shown: str, either: Mapping[str, Cell]) -> list[str]:
+        """What to say where trials that diverged keep their looks, which no other column counts."""
+        if shown not in either or either[shown].n <= self.likelihood[shown].n:
+            return []
+        return [f"{either[shown].n - self.likelihood[shown].n} of {either[shown].total} diverged after a look"]
 
     def chosen(self, by_rule: str | None) -> list[str]:
         """What to say of PCD at its best: its σ, and the one that the paper's rule would take if that is another."""

@@ -20,7 +20,8 @@ from typing import Any
 from bench.reference import paper_value
 from bench.results import TUNING_SEED
 from sweeps.sweep import sweep
-from sweeps.trial import Profile, Trial, with_defaults, with_seed
+from sweeps.trial import Profile, Trial, with_seed
+from sweeps.trial import plugged as methods_of_plugins
 from vera.registry import methods
 from vera.spec import Part, TrialSpec
 
@@ -181,10 +182,8 @@ def trials(profile: Profile) -> Iterator[Trial]:
 
 def plugged(profile: Profile) -> Iterator[Trial]:
     """Methods that a plug-in brings, as far as these networks are all they need."""
-    for name in methods.foreign():
-        roles = methods.get(name).network_names()
-        if set(roles) <= set(SETTINGS[profile].networks):
-            yield SETTINGS[profile].trial(profile, name, with_defaults(methods, name), roles)
+    for name, roles, method in methods_of_plugins(methods, SETTINGS[profile].networks):
+        yield SETTINGS[profile].trial(profile, name, method, roles)
 
 
 def tried(line: Line, profile: Profile) -> list[Trial]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.artifact import data_name
-from sweeps.trial import Profile, Trial, with_defaults
+from sweeps.trial import Profile, Trial, plugged
 from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
@@ -193,7 +193,5 @@ def trials(profile: Profile, sets: Sequence[Pictures], samples: bool = False) ->
     shown = [line for line in LINES if (line.label not in SILENT if samples else not line.for_samples)]
     for pictures in sets:
         yield from (trial_of(line, pictures, profile) for line in shown)
-        for name in joint_methods.foreign():
-            roles = joint_methods.get(name).network_names()
-            if set(roles) <= {"energy", "generator"}:
-                yield made(pictures, profile, name, with_defaults(joint_methods, name), roles)
+        for name, roles, method in plugged(joint_methods, ("energy", "generator")):
+            yield made(pictures, profile, name, method, roles)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from bench.flags import (
     DATASET,
     DEFAULT_PROFILE,
-    LOCAL,
     PLUGIN,
     PROFILE_HELP,
     PROFILES,
@@ -241,7 +240,7 @@ def _folder(source: "Source", arguments: argparse.Namespace) -> str:
 
 def _target(arguments: argparse.Namespace) -> Path:
     """Where files are written: in the place that was named, else beside the store whose trials they are of."""
-    shipped = arguments.source == "published" and arguments.results_dir == LOCAL
+    shipped = arguments.source == "published" and "results_dir" not in arguments.given
     return Path(PUBLISHED) if shipped else output_folder(arguments.results_dir)
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.flags import (
-    LOCAL,
     PUBLISHED,
     Verbs,
     asked_sources,
@@ -47,7 +46,7 @@ def report(arguments: argparse.Namespace) -> int:
 
     folder, found = _found(arguments)
     text = page(artifacts.known.values(), found, _warnings(found))
-    path = output_folder(folder if arguments.results_dir == LOCAL else arguments.results_dir) / FILE
+    path = output_folder(arguments.results_dir if "results_dir" in arguments.given else folder) / FILE
     replace_file(path, partial(put_text, text))
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
     print(f"{path}  {found[0].source} trials: {counts}  {len(text.encode()) / 1e6:.1f} MB")

@@ -14,7 +14,8 @@ from bench.artifact import data_name
 from bench.results import TUNING_SEED
 from sweeps.row import Row
 from sweeps.sweep import sweep
-from sweeps.trial import Profile, Trial, with_defaults, with_seed
+from sweeps.trial import Profile, Trial, with_seed
+from sweeps.trial import plugged as methods_of_plugins
 from vera.errors import SettingError
 from vera.registry import joint_methods
 from vera.spec import Part, TrialSpec
@@ -234,10 +235,8 @@ def trials(profile: Profile, tables: Sequence[Table] | None = None) -> Iterator[
 
 def plugged(table: Table, profile: Profile) -> Iterator[Trial]:
     """Methods that a plug-in brings, as far as these networks are all they need."""
-    for name in joint_methods.foreign():
-        roles = joint_methods.get(name).network_names()
-        if set(roles) <= {"energy", "generator", "statistics"}:
-            yield made(table, profile, name, with_defaults(joint_methods, name), roles)
+    for name, roles, method in methods_of_plugins(joint_methods, ("energy", "generator", "statistics")):
+        yield made(table, profile, name, method, roles)
 
 
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {

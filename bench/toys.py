@@ -21,7 +21,7 @@ from bench.claims import Finding, all_of, at_most, compare
 from bench.render.spread import number
 from bench.results import Results, metrics_of
 from sweeps.row import Row
-from sweeps.trial import Profile, Trial, with_defaults
+from sweeps.trial import Profile, Trial, plugged
 from vera.registry import methods
 from vera.spec import Part, TrialSpec
 
@@ -72,10 +72,8 @@ class Setting:
 
     def plugged(self) -> Iterator[Trial]:
         """Methods that a plug-in brings, with their own defaults, as far as these networks are all they need."""
-        for name in methods.foreign():
-            roles = methods.get(name).network_names()
-            if set(roles) <= {"energy", "generator"}:
-                yield self._trial(name, with_defaults(methods, name), *roles)
+        for name, roles, method in plugged(methods, ("energy", "generator")):
+            yield self._trial(name, method, *roles)
 
     def _trial(self, label: str, method: Part, *roles: str) -> Trial:
         networks = {"energy": {"name": self.energy}} | ({"generator": GENERATOR} if "generator" in roles else {})
@@ -129,6 +127,8 @@ def _looks(results: Results, row: Row) -> Iterator[float]:
     metric, sign = ("loss", -1) if row.method == "ml" else ("f_data", 1)
     points = [point for point in results.curves(row) if (point.kind, point.metric) == ("training", metric)]
     for end in (row.steps * tenth // LOOKS for tenth in range(1, LOOKS + 1)):
+        if row.outcome == "diverged" and end >= row.outcome_step:
+            return
         values = [sign * point.value for point in points if end - row.steps / 100 < point.step <= end]
         if values:
             yield fmean(values)

@@ -6,14 +6,13 @@ PROTOCOL by hand when a change to the code makes old results incomparable.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
 from sweeps.canonical import canonical_json
-from vera.errors import SettingError
 from vera.registry import Registry, datasets, models, tasks
 from vera.settings import check_names, check_value, settings_of
 from vera.spec import Part, TrialSpec
@@ -118,15 +117,18 @@ def with_seed(trial: Trial, seed: int) -> Trial:
     return replace(trial, spec=replace(trial.spec, seed=seed))
 
 
-def with_defaults(registry: Registry[Any], name: str) -> Part:
-    """A method with every default written out: as tables take one of a plug-in, and tell it from others of its name."""
-    factory = registry.get(name)
-    if lacking := [s.name for s in settings_of(factory).values() if s.required and s.name not in factory.network_names()]:
-        raise SettingError(
-            f"The {registry.kind} '{name}' has no default for {' and '.join(lacking)}: tables take a method with its own defaults, "
-            "so give it one."
-        )
-    return _resolve(registry, {"name": name})
+def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tuple[str, list[str], Part]]:
+    """Methods that plug-ins bring, as tables take them, as far as these networks are all they need: the name, its networks, and
+    every default written out, to tell it from others of its name. One that lacks a default is left out."""
+    for name in registry.foreign():
+        roles = registry.get(name).network_names()
+        if set(roles) <= set(networks) and not without_default(registry.get(name)):
+            yield name, roles, _resolve(registry, {"name": name})
+
+
+def without_default(method: Any) -> list[str]:
+    """The settings of a method that must be given."""
+    return [s.name for s in settings_of(method).values() if s.required and s.name not in method.network_names()]
 
 
 def _resolve(registry: Registry[Any], part: Part, inferred: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -224,12 +224,6 @@ def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_r
     assert "one-step" not in methods
 
 
-def test_a_plugin_that_registers_nothing_is_told_so(plugin):
-    plugin.write_text(PLUGIN.replace('@methods.register("one-step")\n', ""))
-    with expect_refusal(f'{plugin} registers nothing: write @methods.register("NAME") above its class', kind=PluginError):
-        load_plugin(plugin)
-
-
 def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
     path = tmp_path / "odd.py"
     path.write_text("from vera.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")

@@ -34,4 +34,7 @@ def _legend(sheet: Sheet) -> Iterator[str]:
             "reproduces or contradicts them."
         )
     if sheet.profile == "paper" and any(cell.verdict for cell in cells):
-        yield "Verdict: agrees if the paper's value lies where another run of ours would (95 %), else ours lies above or below it."
+        yield (
+            "Verdict: agrees if the paper's value lies where another run of ours would (95 %), else ours lies above or below it; "
+            "undetermined with one seed, or where some diverged."
+        )

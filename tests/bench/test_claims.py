@@ -35,7 +35,7 @@ def test_the_evidence_is_the_difference_with_its_interval_and_counts():
 
 def test_lost_trials_stand_in_the_evidence():
     lossy = cell_of([("ok", 2.0), ("ok", 2.1), ("diverged", None)])
-    assert compare("B", LOW, "A", lossy).evidence.endswith("(n=3 and 2 of 3)")
+    assert compare("B", LOW, "A", lossy).evidence.endswith("(n=3 and 2 of 3); A diverged in 1 of 3")
     assert at_most("A − B", lossy, LOW, 0.5).evidence.endswith("(n=2 of 3 and 3), tolerance 0.5")
 
 
@@ -44,13 +44,14 @@ def test_what_several_findings_say_is_said_once():
     assert all_of([missing, other, missing]) == Finding("undetermined", f"{missing.evidence}; {other.evidence}")
 
 
-def test_the_seeds_that_did_not_diverge_support_nothing():
+def test_the_seeds_that_did_not_diverge_decide_nothing():
     lossy = cell_of([("ok", 2.0), ("ok", 2.1), ("diverged", None)])
     above = compare("A", lossy, "B", LOW)
     assert above == Finding("undetermined", "A − B = 0.95 ± 0.25 (n=2 of 3 and 3); A diverged in 1 of 3")
     level = at_most("B − A", LOW, lossy, 0.5)
     assert level == Finding("undetermined", "B − A = −0.95 ± 0.25 (n=3 and 2 of 3), tolerance 0.5; the latter diverged in 1 of 3")
-    assert compare("B", LOW, "A", lossy).judgement == "refuted", "even those that are left lie above"
+    assert compare("B", LOW, "A", lossy).judgement == "undetermined", "nor do they refute that another is better"
+    assert compare("A", cell_of([("ok", 1.0), ("ok", 1.1), ("diverged", None)]), "B", HIGH).judgement == "refuted", "B lost none"
     assert compare("A", HIGH, "B", cell_of([("ok", 1.0), ("ok", 1.1), ("diverged", None)])).judgement == "supported"
     failed = cell_of([("ok", 2.0), ("ok", 2.1), ("error", None)])
     assert compare("A", failed, "B", LOW).judgement == "supported", "an error is no property of the method"

@@ -53,10 +53,6 @@ FILES = {
     "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
     "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),
     "file": "not a directory",
-    "nothing.py": "x = 1\n",
-    "nodefault.py": "from dataclasses import dataclass\nfrom vera.methods import Method\nfrom vera.registry import methods\n\n\n"
-    "@methods.register('nodefault')\n@dataclass(eq=False)\nclass NoDefault(Method):\n    rate: float\n"
-    "    def setup(self): ...\n    def step(self, x): ...\n",
     "bare.csv": "kind\nx\ny\n",
     "semicolon.csv": "a;b;kind\n1;2;x\n",
     "quoted.csv": '"a";"b";"kind"\n1;2;"x"\n',
@@ -91,8 +87,6 @@ MISTAKES = {
     "run --profile=smoke": "the following arguments are required: SWEEP. See: vera run --help",
     "help rnu": "VERB cannot be 'rnu'. Did you mean run?",
     "run nosuch": "There is no sweep 'nosuch'. To see them: vera list",
-    "plan table2 --plugin nothing.py": "nothing.py registers nothing: write @methods.register(",
-    "plan table10 --plugin nodefault.py": "The method 'nodefault' has no default for rate: tables take a method",
     "plan table6 --dataset parquet:iris.csv,label=species": "iris.csv is named as csv. Did you mean csv:iris.csv,label=species?",
     "plan table6 --dataset csv:bare.csv,label=kind": "bare.csv has no column but 'kind': there is nothing to tell its classes by",
     "search moons --sampler grid --grid lr=a,b": "The axis 'lr' has 'a' in its grid, which is no number",

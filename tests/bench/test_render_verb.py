@@ -97,6 +97,8 @@ def test_what_ships_can_be_written_to_another_place(place, capsys):
     render("golden-table", "--from", "published", "--results-dir", "mine")
     assert source_of(capsys) == "published"
     assert (place / "mine" / "tables" / "golden-table.md").is_file()
+    render("golden-table", "--from", "published", "--results-dir", "results/local")
+    assert (place / "results" / "local" / "tables" / "golden-table.md").is_file()
     assert not (place / "results" / "published" / "tables").exists()
 
 

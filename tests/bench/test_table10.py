@@ -2,41 +2,24 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from engine_helpers import ROOT, plugged
-from toys_helpers import judged, record_of, results_of
+from table10_helpers import CEILINGS, FAR, NEAR, TABLE, lines_of, record
+from toys_helpers import judged, results_of
 
-import bench.paper  # noqa: F401 (registers it)
-from bench.artifact import artifacts
 from bench.mixture import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
 from bench.reference import paper_value
 from bench.toys import HALF_A_NAT, SIGMAS
 from sweeps.attempt import run_trial
-from sweeps.row import CurvePoint
 from sweeps.sweep import find_sweep
 
-TABLE = artifacts.known["table10"]
-CEILINGS = {"moons": -2.394, "circles": -3.268, "rings": -2.623}
 AS_CLAIMED = {
     "ML": -4.7, "VERA λ=0": -8.0, "VERA λ=0.01": -7.0, "VERA λ=0.1": -6.0, "VERA λ=1": -5.0,
     "PCD σ=0.01": -30.0, "PCD σ=0.03": -20.0, "PCD σ=0.1": -9.0, "PCD σ=0.3": -10.0, "PCD σ=1": None,
 }  # fmt: skip
 """Likelihoods in the order that the paper claims; None is a trial that diverged."""
 PCD = [f"PCD σ={sigma:g}" for sigma in SIGMAS]
-NEAR, FAR = 0.001, 0.5
-"""Energy distances of samples."""
-
-
-def record(trial, seed, value, distance=NEAR, shortfall=0.1):
-    """Best of ten batches lies half a nat above the likelihood, the log-density of samples `shortfall` below the ceiling."""
-    if value is None:
-        return record_of(trial, seed, "diverged", step=914)
-    ceiling = CEILINGS[trial.spec.dataset["name"]]
-    measured = {"test_log_likelihood": value, "best_of_ten_batches": value + 0.5, "ceiling": ceiling}
-    samples = {"sample_energy_distance": distance, "sample_log_density": ceiling - shortfall + 0.01 * seed}
-    return record_of(trial, seed, **measured, **samples)
 
 
 def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_out=()):
@@ -46,10 +29,6 @@ def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_o
         values = value if isinstance(value, list) else [None if value is None else value + 0.02 * seed for seed in seeds]
         for seed, own in enumerate([] if trial.label in leave_out else values):
             yield record(trial, seed, own, (distances or {}).get(trial.label, NEAR), (shortfalls or {}).get(trial.label, 0.1))
-
-
-def lines_of(results, dataset="moons"):
-    return {line["method"]: line for line in TABLE.render(results).lines if line["dataset"] == dataset}
 
 
 @pytest.mark.parametrize("profile", BUDGETS)
@@ -263,70 +242,6 @@ def test_the_evidence_says_where_the_papers_own_values_fall(tmp_path):
     evidence = judged(TABLE, "rises-with-weight", results_of(tmp_path, records())).evidence
     assert "falls from λ=0 to 0.01 (−3.58 to −3.64), λ=0.01 to 0.1 (−3.64 to −3.74)" in evidence
     assert evidence.count("in the paper it falls") == 1
-
-
-def with_curve(made, metric, *values):
-    """A training curve with these values at the last tenths of the training, and a better one between two of them."""
-    tenth = made.row.steps // 10
-    steps = [made.row.steps - tenth * back for back in range(len(values))][::-1]
-    between = CurvePoint(made.row.trial_id, "training", metric, steps[-1] - tenth // 2, 0.0 if metric == "f_data" else -9.0)
-    return replace(
-        made, curves=[CurvePoint(made.row.trial_id, "training", metric, *at) for at in zip(steps, values, strict=True)] + [between]
-    )
-
-
-def test_the_best_look_on_the_way_is_the_best_of_those_at_tenths(tmp_path):
-    way = setting("laptop", "moons")
-    made = [
-        with_curve(record(way.ml(), 0, -2.5), "loss", 2.75, 2.5),
-        with_curve(record(way.vera(1.0), 0, -2.75), "f_data", -2.5, -2.75),
-        with_curve(record(way.vera(1.0), 1, -2.75), "f_data", -3.0, -2.75),
-        with_curve(record(way.pcd(0.1), 0, -9.0), "f_data", -3.0, -4.0, -9.0),
-        with_curve(record(way.pcd(0.3), 0, None), "f_data", -2.75),
-        record(way.pcd(0.01), 0, -30.0),
-        record(way.pcd(0.03), 0, -20.0),
-        record(way.pcd(1.0), 0, None),
-    ]
-    lines = lines_of(results_of(tmp_path, made))
-    looks = {label: line["best_of_ten_looks"] for label, line in lines.items()}
-    assert {label: cell.values for label, cell in looks.items() if cell.values} == {
-        "ML": (-2.5,), "VERA λ=1": (-2.5, -2.75), "PCD σ=0.1": (-3.0,), "PCD σ=0.3": (-2.75,), BEST_PCD: (-2.75,),
-    }  # fmt: skip
-    assert looks["PCD σ=1"].reason == "diverged 1 of 1", "before its first look"
-    assert looks["PCD σ=0.01"].reason == "not measured 1 of 1"
-    assert looks["VERA λ=0"].reason == "not run"
-
-
-def test_the_papers_value_is_judged_by_the_better_of_noise_and_time_in_every_seed(tmp_path):
-    """The best of ten batches of these rows lies half a nat above their likelihood at the end."""
-    way = setting("laptop", "moons")
-    made = [
-        with_curve(record(way.vera(1.0), 0, -2.75), "f_data", -2.5, -2.75),
-        with_curve(record(way.vera(1.0), 1, -2.75), "f_data", -2.0, -2.75),
-        record(way.vera(0.1), 0, -3.0),
-        with_curve(record(way.pcd(0.1), 0, -9.0), "f_data", -3.0, -4.0, -9.0),
-        *(record(way.pcd(sigma), 0, None) for sigma in (0.01, 0.03, 0.3, 1.0)),
-    ]
-    lines = lines_of(results_of(tmp_path, made))
-    either = {label: line["best_of_either"] for label, line in lines.items()}
-    assert {label: cell.values for label, cell in either.items() if cell.values} == {
-        "VERA λ=1": (-2.25, -2.0), "VERA λ=0.1": (-2.5,), "PCD σ=0.1": (-3.0,), BEST_PCD: (-3.0,),
-    }  # fmt: skip
-    assert either["PCD σ=0.3"].reason == "diverged 1 of 1"
-    assert either["ML"].reason == "not run"
-
-
-def test_by_the_papers_rule_a_sigma_that_diverged_keeps_its_looks_and_may_be_the_best(tmp_path):
-    way = setting("laptop", "moons")
-    made = [
-        with_curve(record(way.pcd(0.1), 0, None), "f_data", -4.5),
-        with_curve(record(way.pcd(0.1), 1, -14.0), "f_data", -4.25, -14.0),
-        *(record(way.pcd(sigma), seed, -20.0) for sigma in (0.01, 0.03, 0.3, 1.0) for seed in (0, 1)),
-    ]
-    line = lines_of(results_of(tmp_path, made))[BEST_PCD]
-    assert line["test_log_likelihood"].values == (-20.0, -20.0), "at the end the best is one that lost no seed"
-    assert line["best_of_either"].values == (-4.5, -4.25)
-    assert line["remark"] == "σ=0.01, by the better of these two σ=0.1"
 
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):

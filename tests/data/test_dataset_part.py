@@ -55,7 +55,7 @@ def test_a_file_in_the_working_directory(file, monkeypatch):
 
 def test_a_file_in_the_home_directory(file, monkeypatch):
     monkeypatch.setenv("HOME", str(file.parent))
-    assert dataset_part("parquet:~/iris.csv,label=species")[1] == str(file.parent)
+    assert dataset_part("csv:~/iris.csv,label=species")[1] == str(file.parent)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from bench.searches import FLOW_LIKELIHOOD
 from sweeps.store import Store
 
 PLUGIN = Path(__file__).with_name("traced_plugin.py")
+NOTE = f'vera: {PLUGIN} registers nothing; is @methods.register("NAME") missing above its class?\n'
+"""It changes a method of ours."""
 CONFIGURATIONS, SEEDS, STEPS = 20, 2, 20
 
 
@@ -76,7 +78,7 @@ def test_trials_are_trained_on_both_nodes(story):
 
 def test_the_head_takes_the_command_with_it_and_the_same_command_does_the_rest(story):
     assert story.broken[0] != 0
-    assert (story.last[0], story.last[2]) == (0, "")
+    assert (story.last[0], story.last[2]) == (0, NOTE)
     assert f"{CONFIGURATIONS} configurations, 0 of them stopped early, 0 without a score" in story.last[1]
 
 
@@ -104,5 +106,5 @@ def test_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
     winner = max(scores, key=lambda lr: mean(scores[lr]))
     content = json.loads(Path(story.spec.removeprefix("spec:")).read_text())
     assert content["spec"]["method"]["lr"] == winner
-    assert (story.run_best[0], story.run_best[2]) == (0, "")
+    assert (story.run_best[0], story.run_best[2]) == (0, NOTE)
     assert "3 of 3 trials are done" in story.run_best[1]

@@ -169,7 +169,10 @@ def test_a_table_too_small_for_a_batch_is_refused_once(tmp_path, capsys):
     file.write_text("a,kind\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(60)))
     dataset = f"csv:{file},label=kind"
     assert main(["run", "table6", "--dataset", dataset, "--results-dir", str(tmp_path / "results")]) == 2
-    assert "small.csv has 54 rows to train with, fewer than a batch of 64" in capsys.readouterr().err
+    assert (
+        "small.csv has 54 rows to train with and 6 held out, and a batch takes 64: hold out fewer, or add rows."
+        in capsys.readouterr().err
+    )
     assert main(["run", "table6", "--dataset", dataset, "--data-dir", str(tmp_path / "other")]) == 2
     assert "leave --data-dir out" in capsys.readouterr().err
 

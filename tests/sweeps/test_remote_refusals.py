@@ -112,6 +112,12 @@ def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkey
         def read(self, size):
             return self.read_buffer()
 
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.file.close()
+
         def __getattr__(self, name):
             return getattr(self.file, name)
 

@@ -121,7 +121,7 @@ class Method(Stateful, ABC):
                 kind = inspect.formatannotation(setting.annotation)
                 return f"annotates its setting '{name}' with {kind}, which cannot be checked: {CHECKABLE}"
             try:
-                if defaults[name] is not dataclasses.MISSING:
+                if defaults.get(name, dataclasses.MISSING) is not dataclasses.MISSING:
                     check_value("its default", name, defaults[name], setting.annotation)
             except SettingError as error:
                 return f"refuses {str(error).rstrip('.')}"
