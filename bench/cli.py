@@ -273,14 +273,13 @@ def load_plugins(files: list[str]) -> None:
     """Run the files; say what is odd about one and need not be a mistake."""
     if files:
         from sweeps.cluster import settle_ray
-        from vera.registry import Registry, load_plugin
+        from vera.registry import load_plugin, unregistered
 
         settle_ray()
-        for file in files:
-            before = Registry.calls
+        for file in dict.fromkeys(files):
             load_plugin(file)
-            if Registry.calls == before:
-                _note(f'{file} registers nothing; is @methods.register("NAME") missing above its class?')
+            for name in unregistered(file):
+                _note(f'{file} does not register its method {name}: write @methods.register("NAME") above it.')
         _note_defaults()
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vera.errors import PluginError, UnknownName, VeraError
 from vera.settings import check_names, closest, nearest, settings_of
@@ -29,9 +29,6 @@ _sources: dict[str, str] = {}
 class Registry(Generic[T]):
     """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are, `listing`
     the command that shows them."""
-
-    calls: ClassVar[int] = 0
-    """How often anything was registered anywhere that is not ours; a plug-in's first import of ours registers much."""
 
     def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
@@ -59,7 +56,6 @@ class Registry(Generic[T]):
                     f"{factory.__qualname__}{f' of {file}' if file else ''} under another name, such as 'my-{name}'."
                 )
             self._entries[name] = factory
-            Registry.calls += not _is_ours(factory)
             return factory
 
         return add
@@ -109,10 +105,6 @@ class Registry(Generic[T]):
                 raise PluginError(f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}") from error
             self._entries.setdefault(name, factory)
             _note_source(factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None))
-
-
-def _is_ours(factory: Any) -> bool:
-    return factory.__module__.partition(".")[0] in ("vera", "sweeps", "bench")
 
 
 def _same_definition(one: Any, other: Any) -> bool:
@@ -190,6 +182,19 @@ def _where(error: BaseException, path: Path) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
     return f" in line {lines[-1]}" if lines else ""
+
+
+def unregistered(path: str | Path) -> list[str]:
+    """The names of classes that a plug-in defines, that could train, and that nobody can ask for: a decorator may be missing."""
+    modules = [name for name, own in _plugins.items() if own == Path(path)]
+    defined = [one for name in modules for one in vars(sys.modules[name]).values() if getattr(one, "__module__", "") == name]
+    known = [factory for registry in (methods, joint_methods, estimators) for factory in registry._known.values()]
+    return [
+        one.__name__
+        for one in defined
+        if isinstance(one, type) and hasattr(one, "network_names") and not getattr(one, "__abstractmethods__", ())
+        and not any(isinstance(factory, type) and issubclass(factory, one) for factory in known)
+    ]  # fmt: skip
 
 
 def _check_registered(path: Path, module: str) -> None:

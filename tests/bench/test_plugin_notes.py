@@ -16,13 +16,20 @@ class Odd(Method):
 """
 
 
-def test_a_plug_in_that_registers_nothing_is_named(tmp_path):
-    """In a process of its own: that importing ours registers ours does not count."""
+def test_a_method_that_is_not_registered_is_named(tmp_path):
     file = tmp_path / "odd.py"
     file.write_text(BARE)
     code, out, err = vera("plan", "table2", "--profile", "smoke", "--results-dir", tmp_path, "--plugin", file)
-    assert (code, err) == (0, f'vera: {file} registers nothing; is @methods.register("NAME") missing above its class?\n')
+    assert (code, err) == (0, f'vera: {file} does not register its method Odd: write @methods.register("NAME") above it.\n')
     assert "11 trials" in out
+
+
+def test_a_base_of_one_that_is_registered_is_none_of_these(tmp_path):
+    file = tmp_path / "odd.py"
+    file.write_text(BARE + '\n\n@methods.register("even")\n@dataclass(eq=False)\nclass Even(Odd): ...\n')
+    code, out, err = vera("plan", "table2", "--profile", "smoke", "--results-dir", tmp_path, "--plugin", file)
+    assert (code, err) == (0, "")
+    assert "12 trials" in out
 
 
 def test_a_method_without_a_default_is_in_no_table_and_harms_none(tmp_path):

@@ -138,8 +138,9 @@ def jem_among(tmp_path, endings, others=None, **metrics):
 def test_one_lost_trial_is_no_failure_of_jem(tmp_path):
     assert jem_among(tmp_path / "most", [None, None, 0.99]).judgement == "supported"
     few = jem_among(tmp_path / "few", [None, 0.99, 0.99])
-    assert few.judgement == "refuted"
+    assert few.judgement == "undetermined"
     assert "of 3 trials 1 diverged and 0 collapsed; Supervised − JEM" in few.evidence
+    assert jem_among(tmp_path / "none", [0.99, 0.98, 0.99]).judgement == "refuted"
     assert jem_among(tmp_path / "one", [None]).judgement == "undetermined"
 
 

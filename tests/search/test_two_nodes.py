@@ -17,9 +17,7 @@ from bench.searches import FLOW_LIKELIHOOD
 from sweeps.store import Store
 
 PLUGIN = Path(__file__).with_name("traced_plugin.py")
-NOTE = f'vera: {PLUGIN} registers nothing; is @methods.register("NAME") missing above its class?\n'
-"""It changes a method of ours."""
-CONFIGURATIONS, SEEDS, STEPS = 20, 2, 20
+CONFIGURATIONS, SEEDS, STEPS = 12, 2, 20
 
 
 class Scene:
@@ -44,7 +42,7 @@ class Scene:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory):
     scene = Scene(tmp_path_factory.mktemp("nodes"))
-    scene.allow(10 * STEPS)
+    scene.allow(5 * STEPS)
     with cluster(TRACE=scene.trace, ALLOWANCE=scene.allowance, RAY_gcs_rpc_server_reconnect_timeout_s=15) as nodes:
         shared = ("--results-dir", scene.results, "--plugin", PLUGIN, "--address", nodes.address)
         command = ("search", "flow", "--method", "ml", "--profile", "smoke", "--scheduler", "none",
@@ -54,7 +52,7 @@ def story(tmp_path_factory):
         wait_for(lambda: len(scene.steps()) == 2 and min(scene.steps().values()) > STEPS, driver)
         second.kill()
         both, with_both = scene.steps(), scene.rows()
-        scene.allow(15 * STEPS)
+        scene.allow(8 * STEPS)
         wait_for(lambda: len(scene.rows()) > len(with_both) + 2, driver)
         head.kill()
         broken, with_one = finish(driver), scene.rows()
@@ -78,7 +76,7 @@ def test_trials_are_trained_on_both_nodes(story):
 
 def test_the_head_takes_the_command_with_it_and_the_same_command_does_the_rest(story):
     assert story.broken[0] != 0
-    assert (story.last[0], story.last[2]) == (0, NOTE)
+    assert (story.last[0], story.last[2]) == (0, "")
     assert f"{CONFIGURATIONS} configurations, 0 of them stopped early, 0 without a score" in story.last[1]
 
 
@@ -106,5 +104,5 @@ def test_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
     winner = max(scores, key=lambda lr: mean(scores[lr]))
     content = json.loads(Path(story.spec.removeprefix("spec:")).read_text())
     assert content["spec"]["method"]["lr"] == winner
-    assert (story.run_best[0], story.run_best[2]) == (0, NOTE)
+    assert (story.run_best[0], story.run_best[2]) == (0, "")
     assert "3 of 3 trials are done" in story.run_best[1]
