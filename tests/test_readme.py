@@ -21,7 +21,7 @@ from bench.artifact import artifacts
 from bench.cli import main, parser
 from bench.flags import PUBLISHED
 from sweeps.only import matching
-from sweeps.progress import line_for
+from sweeps.progress import line_for, widths_of
 from sweeps.provenance import provenance
 from sweeps.store import Store
 from sweeps.sweep import find_sweep, sweeps
@@ -228,7 +228,7 @@ def test_the_trials_shown_for_table_2_are_those_that_ship():
     ships = {row.trial_id[:8]: row for row in Store(f"{PUBLISHED}/trials").rows()}
     shown = [line for line in README.splitlines() if line.startswith(" ✓ ") and " mnist5k-logit " in line]
     assert len(shown) == 2
-    assert [line.split() for line in shown] == [line_for(ships[line.split()[-1]]).split() for line in shown]
+    assert shown == [line_for(ships[line.split()[-1]], widths_of(find_sweep("table2").trials("laptop"))) for line in shown]
 
 
 def test_the_trial_that_is_replayed_ships_and_is_the_first_of_the_list(tmp_path, monkeypatch, capsys):
