@@ -4,6 +4,7 @@ import argparse
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from os.path import expanduser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -26,6 +27,8 @@ PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper
 USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
 EXAMPLES = "examples:"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Run = Callable[[argparse.Namespace], int]
+"""What a verb does; its exit code."""
 
 
 class Parser(argparse.ArgumentParser):
