@@ -75,16 +75,16 @@ $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
 	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) $(BOTH) || code=$$?; exit $$code
 
 figures: $(RENDER_STAMP)  ## render every table and figure again from the Parquet that ships
-	$(RENDER)/bin/python -m bench.cli render all --profile all --from published --quiet
+	$(RENDER)/bin/python -m bench.cli.main render all --profile all --from published --quiet
 
 report: $(STAMP)  ## one self-contained HTML page of all results
 	$(BIN)/vera report
 
 bench-step: $(STAMP)  ## time one training step of every method against its matrix products
-	$(BIN)/python -m bench.step $(FLAGS)
+	$(BIN)/python -m bench.perf.step $(FLAGS)
 
 bench-engine: $(STAMP)  ## what the sweep engine costs a trial, against plain Ray tasks
-	$(BIN)/python -m bench.overhead $(FLAGS)
+	$(BIN)/python -m bench.perf.engine $(FLAGS)
 
 clean:  ## remove environments and caches (results stay)
 	rm -rf .venv .venv-render build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

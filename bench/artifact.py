@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from bench.cell import Cell
-from bench.claims import Claim
-from bench.results import Results
-from sweeps.row import Row
-from sweeps.sweep import Sweep, sweeps
-from sweeps.trial import Profile, Trial
+from bench.judging.cell import Cell
+from bench.judging.claims import Claim
+from bench.judging.results import Results
+from sweeps.store.row import Row
+from sweeps.trial.identity import Profile, Trial
+from sweeps.trial.sweep import Sweep, sweeps
 from vera.errors import SettingError
-from vera.settings import by_number
-from vera.spec import Part
+from vera.spec.settings import by_number
+from vera.spec.trial_spec import Part
 
 NOTHING_TO_RUN = {
     name: f"The paper's {name[:5].title()} {name[5:]} {what}: there is nothing to run. To see what there is: vera list"
@@ -173,7 +173,7 @@ def file_name(data: str) -> str:
 
 def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
     """Every trial under every seed; all trials of the first seed come first, so that an early look shows a whole table."""
-    from sweeps.trial import with_seed
+    from sweeps.trial.identity import with_seed
 
     declared = list(trials)
     for seed in seeds:

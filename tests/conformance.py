@@ -14,19 +14,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vera.build import build_method
 from vera.data import TensorData
 from vera.data.contract import DataSet, Stream
 from vera.data.epochs import EpochStream
 from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.errors import VeraError
-from vera.generator import Generator
 from vera.joint.precision import SETTINGS as HOW_COMPUTED
 from vera.methods import Method
-from vera.registry import Registry, joint_methods, methods, models
-from vera.settings import Bound, settings_of
-from vera.spec import TrialSpec
-from vera.trainer import Trainer
+from vera.models.generator import Generator
+from vera.spec.registry import Registry, joint_methods, methods, models
+from vera.spec.settings import Bound, settings_of
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_method
+from vera.training.trainer import Trainer
 
 BATCH = 16
 SMALL = {"hidden": [8, 8], "sigma": 0.5, "sigma_max": 1.0}

@@ -6,8 +6,8 @@ import signal
 import pytest
 import torch
 
-from sweeps.cluster import QUIET
-from vera.registry import datasets, joint_methods, methods, models
+from sweeps.cluster.connection import QUIET
+from vera.spec.registry import datasets, joint_methods, methods, models
 
 torch.set_num_threads(1)
 # Ray reads them when it is imported, which some test modules do, long before others start a cluster in this process.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from vera.data.digits import embedded_rows
+from vera.data.digits.sources import embedded_rows
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0

@@ -4,12 +4,12 @@ import json
 
 import torch
 
-from bench.image_step import IMAGE_SHAPES, ImageShape, measure_image_memory, measure_rivals, prepare_images
-from bench.matmuls import flops, record
-from bench.memory import graph_direction, step_memory
-from bench.step import main
-from bench.step_report import BLOCK, Found, MemoryRow, RivalRow, bars, document
-from bench.timing import Comparison
+from bench.perf.image_step import IMAGE_SHAPES, ImageShape, measure_image_memory, measure_rivals, prepare_images
+from bench.perf.matrix_products import flops, record
+from bench.perf.memory import graph_direction, step_memory
+from bench.perf.step import main
+from bench.perf.step_report import BLOCK, Found, MemoryRow, RivalRow, bars, document
+from bench.perf.timing import Comparison
 from vera.entropy import ImportanceEntropy
 from vera.models.sngan import sngan_generator
 
@@ -49,8 +49,8 @@ def test_the_entropy_block_is_lean_and_the_step_holds_no_less_than_the_block():
 def test_the_second_form_of_the_step_is_the_one_with_a_graph(monkeypatch):
     """And the step of the first form had none of it."""
     calls = []
-    monkeypatch.setattr("bench.memory.graph_direction", lambda *args: calls.append("graph") or graph_direction(*args))
-    monkeypatch.setattr("bench.memory.peak_bytes", lambda work: calls.append("meter") or work() or 1)
+    monkeypatch.setattr("bench.perf.memory.graph_direction", lambda *args: calls.append("graph") or graph_direction(*args))
+    monkeypatch.setattr("bench.perf.memory.peak_bytes", lambda work: calls.append("meter") or work() or 1)
     step_memory(prepare_images(TINY, "vera"))
     assert calls == ["meter", "meter", "graph"]
 

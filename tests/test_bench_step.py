@@ -6,16 +6,16 @@ import pytest
 import torch
 from torch import nn
 
-from bench.matmuls import Replay, flops, record
-from bench.memory import entropy_block, graph_direction, peak_bytes
-from bench.step import main, measure
-from bench.step_report import Bar, MemoryRow, StepRow, bars, table
-from bench.timing import Comparison, compare, quartiles
-from bench.workloads import SHAPES, prepare
+from bench.perf.matrix_products import Replay, flops, record
+from bench.perf.memory import entropy_block, graph_direction, peak_bytes
+from bench.perf.step import main, measure
+from bench.perf.step_report import Bar, MemoryRow, StepRow, bars, table
+from bench.perf.timing import Comparison, compare, quartiles
+from bench.perf.workloads import SHAPES, prepare
 from vera.entropy import ImportanceEntropy
-from vera.generator import Generator
 from vera.models import mlp_generator
-from vera.registry import methods
+from vera.models.generator import Generator
+from vera.spec.registry import methods
 
 MB = 2**20
 
@@ -168,7 +168,7 @@ def test_the_command_runs_every_method_on_a_shape(capsys, tmp_path):
 def test_enforce_fails_on_a_missed_bar(monkeypatch):
     asked = ["--memory-only", "--shapes", "tabular", "--enforce"]
     assert main(asked) == 0
-    monkeypatch.setattr("bench.step_report.MEMORY_BAR", 1e-6)
+    monkeypatch.setattr("bench.perf.step_report.MEMORY_BAR", 1e-6)
     assert main(asked) == 1
     assert main(asked[:-1]) == 0
 

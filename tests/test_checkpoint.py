@@ -8,13 +8,13 @@ import pytest
 import torch
 from conformance import differences, expect_refusal, numbers
 
-from vera.build import build_trainer, load_trainer
-from vera.checkpoint import write_checkpoint
 from vera.errors import CheckpointError
 from vera.methods import DSM, VERA, MaximumLikelihood
 from vera.models import MLP, NICE, GaussianMixture, mlp_generator
-from vera.spec import TrialSpec
-from vera.trainer import Trainer
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_trainer, load_trainer
+from vera.training.checkpoint import write_checkpoint
+from vera.training.trainer import Trainer
 
 POINTS = torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
 

@@ -29,8 +29,8 @@ from conformance import (
 )
 
 from vera.errors import IncompatibleModel
-from vera.randomness import seed_for
-from vera.registry import joint_methods, methods
+from vera.spec.registry import joint_methods, methods
+from vera.training.random_state import seed_for
 
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 every_method = pytest.mark.parametrize(("method", "energy"), one_each())

@@ -8,8 +8,9 @@ import torch
 import vera
 from vera.data import TensorData
 from vera.evaluation import energy_distance
-from vera.spec import TrialSpec
-from vera.tasks import _test_points, build_task
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.tasks.density import _test_points
 
 GENERATOR = {"name": "mlp-generator"}
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from bench import nice, pages
-from bench.cli import main
-from sweeps.attempt import run_trial
-from sweeps.trial import Trial
-from vera.registry import joint_methods, load_plugin, methods
-from vera.spec import TrialSpec
-from vera.tasks import build_task
+from bench.cli.main import main
+from bench.paper.experiments import nice
+from bench.publishing import method_pages as pages
+from sweeps.run.attempt import run_trial
+from sweeps.trial.identity import Trial
+from vera.spec.registry import joint_methods, load_plugin, methods
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
 
 sys.path.append(str(Path(__file__).parent / "sweeps"))
 
@@ -174,7 +175,7 @@ def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
 
 
 def test_the_pages_are_those_of_the_code_and_the_published_tables(monkeypatch, capsys):
-    """If the change is meant: python -m bench.pages."""
+    """If the change is meant: python -m bench.publishing.method_pages."""
     monkeypatch.chdir(ROOT)
     assert pages.main(["--check"]) == 0, capsys.readouterr().err
 
@@ -199,9 +200,9 @@ def test_every_method_has_its_page_and_every_page_its_method():
 
 
 def test_the_lines_that_pages_quote_are_lines_of_the_tables():
-    from bench.nice import LINES as OF_TABLE_2
-    from bench.pictures import LINES as OF_TABLE_3
-    from bench.tabular import LINES as OF_TABLE_6
+    from bench.paper.experiments.images import LINES as OF_TABLE_3
+    from bench.paper.experiments.nice import LINES as OF_TABLE_2
+    from bench.paper.experiments.tabular import LINES as OF_TABLE_6
 
     labels = {"table2": OF_TABLE_2, "table3": OF_TABLE_3, "table6": OF_TABLE_6}
     for table, lines in labels.items():
@@ -211,7 +212,7 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
 
 
 def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(tmp_path, monkeypatch):
-    from bench.mixture import BEST_PCD, trained
+    from bench.paper.experiments.mixtures import BEST_PCD, trained
 
     quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
     assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {BEST_PCD}

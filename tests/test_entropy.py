@@ -10,9 +10,9 @@ from torch.distributions import Normal
 from vera.entropy import HMCEntropy, ImportanceEntropy
 from vera.entropy.hmc import Posterior
 from vera.evaluation import matched_gaussian_ess, posterior_ess, prior_ess, score_error, shifted_gaussian_ess, tune_estimator
-from vera.generator import Generator, statistics_of
 from vera.gradients import value_and_gradient
 from vera.models import mlp_generator
+from vera.models.generator import Generator, statistics_of
 
 WEIGHTS = {
     1: torch.tensor([[0.8], [-0.5], [0.3]], dtype=torch.float64),

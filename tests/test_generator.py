@@ -9,8 +9,8 @@ from conformance import differences, expect_refusal
 from torch import nn
 
 from vera.errors import SettingError
-from vera.generator import Generator, batch_statistics, evaluating
 from vera.models import MLPGenerator
+from vera.models.generator import Generator, batch_statistics, evaluating
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import torch
 from conformance import differences
 from torch import nn
 
-from vera.generator import batch_statistics, evaluating, statistics_of
 from vera.models import dcgan_generator, sngan_generator
+from vera.models.generator import batch_statistics, evaluating, statistics_of
 from vera.models.sngan import UpBlock
 
 GENERATORS = {

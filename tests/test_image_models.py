@@ -13,7 +13,7 @@ from vera.errors import SettingError
 from vera.gradients import differentiable_gradient, squared_norm
 from vera.models import DCGANEnergy, DigitClassifier, WideResNet, dcgan_generator, has_hessian, sngan_generator
 from vera.models.wrn import mean_of_cells
-from vera.registry import models
+from vera.spec.registry import models
 
 COUNTS = [
     ("wrn", {"classes": 10}, 36_471_338),

@@ -11,10 +11,10 @@ from vera.data.labelled import LabelledBatch
 from vera.entropy import HMCEntropy, ImportanceEntropy
 from vera.errors import IncompatibleModel
 from vera.evaluation import posterior_ess, prior_ess
-from vera.generator import Generator
 from vera.joint import JEM, JointVERA
 from vera.methods import PCD, VERA, VERAHMC, CoopNet
 from vera.models import DCGANEnergy, WideResNet, dcgan_generator, sngan_generator
+from vera.models.generator import Generator
 from vera.samplers import LatentRefiner, ReplayBuffer, sgld
 
 SHAPE, LATENT = (3, 8, 8), 4

@@ -10,7 +10,7 @@ from torch.distributions import Categorical, Independent, MixtureSameFamily, Mul
 from vera.errors import SettingError
 from vera.models import MLP, NICE, GaussianMixture, LinearGenerator
 from vera.models.mixture import NEGLIGIBLE
-from vera.registry import models
+from vera.spec.registry import models
 
 COUNTS = [
     ("mlp", {"data_dim": 2}, 10_501),

@@ -8,15 +8,15 @@ import torch
 from conformance import expect_refusal
 from torch import nn
 
-from vera.build import build_dataset, build_method, build_trainer
 from vera.errors import IncompatibleModel, PluginError, SettingError, VeraError
 from vera.evaluation import LikelihoodEvaluation
 from vera.methods import DSM, MEG, PCD, SSM, VERA, CoopNet
 from vera.models import MLP, StatisticsNetwork, mlp_generator
 from vera.models.mlp import MLPGenerator
-from vera.registry import datasets, load_plugin, methods
-from vera.spec import TrialSpec
-from vera.trainer import Trainer
+from vera.spec.registry import datasets, load_plugin, methods
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_dataset, build_method, build_trainer
+from vera.training.trainer import Trainer
 
 POINTS = torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
 

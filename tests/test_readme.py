@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 import torch
 
-import bench.paper  # noqa: F401 (registers the tables and figures)
+import bench.paper.artifacts  # noqa: F401 (registers the tables and figures)
 import vera
 from bench.artifact import artifacts
-from bench.cli import main, parser
-from bench.flags import PUBLISHED
-from sweeps.only import matching
-from sweeps.progress import line_for, widths_of
-from sweeps.provenance import provenance
-from sweeps.store import Store
-from sweeps.sweep import find_sweep, sweeps
-from vera.registry import methods
+from bench.cli.flags import PUBLISHED
+from bench.cli.main import main, parser
+from sweeps.run.progress import line_for, widths_of
+from sweeps.run.provenance import provenance
+from sweeps.store.store import Store
+from sweeps.trial.filter import matching
+from sweeps.trial.sweep import find_sweep, sweeps
+from vera.spec.registry import methods
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def arguments_of_others(arguments):
 def test_every_module_that_is_run_exists(command):
     module, *arguments = shlex.split(command)[2:]
     assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
-    if module == "bench.cli":
+    if module == "bench.cli.main":
         parser().parse_args(arguments)
 
 
@@ -141,9 +141,13 @@ def test_every_file_that_a_command_names_exists(file):
 
 
 def test_the_pages_have_commands():
-    assert {"make reproduce-table2", "make test", "make figures", "vera run toy-demo", "python -m bench.pages --check"} <= set(
-        FOUND
-    )
+    assert {
+        "make reproduce-table2",
+        "make test",
+        "make figures",
+        "vera run toy-demo",
+        "python -m bench.publishing.method_pages --check",
+    } <= set(FOUND)
     assert len(OURS) > 40
 
 
@@ -169,7 +173,7 @@ ELSEWHERE = {
     "vera plan table3": "is the same verb for another table",
     "make check": "is make lint and make test",
     "vera replay 79ecd95e": "is replayed below, from what ships",
-    "python -m bench.step --memory-only": "takes 832 MB: tests/test_bench_images.py runs a smaller shape",
+    "python -m bench.perf.step --memory-only": "takes 832 MB: tests/test_bench_images.py runs a smaller shape",
 }
 """What .ci does not run, by how it begins, and why."""
 
@@ -219,7 +223,7 @@ def test_the_table_shown_is_the_published_one():
 def test_the_plan_shown_is_the_plan_made(name, tmp_path, monkeypatch, capsys):
     """On two cores, as the README says."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("bench.engine.own_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.verbs.run.own_cores", lambda: 2)
     assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
     assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
 

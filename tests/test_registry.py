@@ -5,10 +5,10 @@ import sys
 import pytest
 from conformance import ENERGIES, check_resume, expect_refusal
 
-from vera.build import build_trainer
 from vera.errors import PluginError, UnknownName
-from vera.registry import Registry, datasets, load_plugin, methods, models
-from vera.spec import TrialSpec
+from vera.spec.registry import Registry, datasets, load_plugin, methods, models
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_trainer
 
 pytestmark = pytest.mark.usefixtures("registries")
 
@@ -23,9 +23,9 @@ from torch import Tensor
 
 from vera.gradients import gradient
 from vera.methods import Method, Metrics
-from vera.optim import adam, descend
-from vera.registry import methods
-from vera.settings import Positive
+from vera.training.optimisers import adam, descend
+from vera.spec.registry import methods
+from vera.spec.settings import Positive
 
 
 @methods.register("one-step")
@@ -181,7 +181,7 @@ def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
 )
 def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, reason):
     path = tmp_path / "odd.py"
-    path.write_text(f"from vera.methods import Method\nfrom vera.registry import methods\n{content}\n")
+    path.write_text(f"from vera.methods import Method\nfrom vera.spec.registry import methods\n{content}\n")
     with expect_refusal(str(path), "registers the method 'odd-one'", reason, kind=PluginError):
         load_plugin(path)
     assert "odd-one" not in methods
@@ -226,7 +226,7 @@ def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_r
 
 def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
     path = tmp_path / "odd.py"
-    path.write_text("from vera.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")
+    path.write_text("from vera.spec.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")
     with expect_refusal(str(path), "registers the data set 'odd'", "odd has an annotation that means nothing", kind=PluginError):
         load_plugin(path)
 

@@ -15,8 +15,8 @@ from torch import nn
 from vera.errors import CheckpointError, VeraError
 from vera.methods import DSM, PCD, Method
 from vera.models import MLP
-from vera.optim import adam, descend
-from vera.trainer import Trainer
+from vera.training.optimisers import adam, descend
+from vera.training.trainer import Trainer
 
 
 def kind(value):

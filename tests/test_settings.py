@@ -10,11 +10,11 @@ import pytest
 from conformance import expect_refusal
 
 from vera.errors import SettingError, UnknownName, VeraError
-from vera.generator import Generator
 from vera.methods import CPSM, PCD, SSM, VERA, VERAHMC, MaximumLikelihood
 from vera.models import MLP, NICE, GaussianMixture, MLPGenerator, mlp_generator
-from vera.registry import methods, models
-from vera.settings import (
+from vera.models.generator import Generator
+from vera.spec.registry import methods, models
+from vera.spec.settings import (
     Bound,
     Count,
     Fraction,

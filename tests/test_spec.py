@@ -6,10 +6,10 @@ import pytest
 import torch
 from conformance import differences, expect_refusal, numbers
 
-from vera.build import build_dataset, build_method, build_trainer
 from vera.errors import IncompatibleModel, SettingError, UnknownName
-from vera.generator import Generator
-from vera.spec import TrialSpec
+from vera.models.generator import Generator
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_dataset, build_method, build_trainer
 
 VERA_SPEC = {
     "dataset": {"name": "moons"},
@@ -129,8 +129,8 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(change, parts):
     [
         ("dens", ["no task 'dens'", "Did you mean density"], UnknownName),
         ({"name": "density", "sampels": 3}, ["task 'density' has no setting 'sampels'"], UnknownName),
-        ("joint", ["task is 'joint'", "vera.tasks.build_task(spec)"], SettingError),
-        ({"name": "modes", "samples": 30}, ["task is 'modes'", "vera.tasks.build_task(spec)"], SettingError),
+        ("joint", ["task is 'joint'", "vera.tasks.build.build_task(spec)"], SettingError),
+        ({"name": "modes", "samples": 30}, ["task is 'modes'", "vera.tasks.build.build_task(spec)"], SettingError),
     ],
 )
 def test_another_task_is_not_trained_as_a_density(task, parts, kind):

@@ -5,7 +5,7 @@ import torch
 from conformance import differences
 from torch import nn
 
-from vera.state import Stateful
+from vera.training.state import Stateful
 
 
 class Inner(Stateful):

@@ -8,15 +8,15 @@ import torch
 from conformance import differences, expect_refusal
 from torch import Tensor
 
-from sweeps.attempt import run_trial
-from sweeps.trial import Trial
+from sweeps.run.attempt import run_trial
+from sweeps.trial.identity import Trial
 from vera.data.labelled import LabelledData, Split
 from vera.errors import SettingError, VeraError
 from vera.joint import JEM, JointVERA
-from vera.registry import datasets
-from vera.spec import TrialSpec
-from vera.studies.step_time import WARM_UP
-from vera.tasks import build_task
+from vera.spec.registry import datasets
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.tasks.studies.step_time import WARM_UP
 
 pytestmark = pytest.mark.usefixtures("pictures")
 
@@ -90,7 +90,7 @@ def test_a_clock_decides_the_seconds(monkeypatch):
     """Each look at it finds two seconds more, and each step is looked at before and after."""
     study = built(spec_for(steps=2)).method
     ticks = iter(range(0, 100, 2))
-    monkeypatch.setattr("vera.studies.step_time.time.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("vera.tasks.studies.step_time.time.perf_counter", lambda: next(ticks))
     metrics = study.step(Pictures().split(0).stream(4, 0).next_batch())
     assert study.seconds[0].tolist() == [2, 2]
     assert float(metrics["vera_seconds"]) == 2

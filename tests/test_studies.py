@@ -9,11 +9,11 @@ from vera.data import EmbeddedMNISTPixels, Gaussian
 from vera.entropy import EntropyGradient, HMCEntropy, ImportanceEntropy
 from vera.errors import IncompatibleModel
 from vera.evaluation import posterior_ess, score_error
-from vera.registry import models
 from vera.samplers.metropolis import StepSize
-from vera.studies import Axes, HMCStudy, ImportanceStudy, LatentStudy
-from vera.studies.axes import AlongAxes
-from vera.studies.estimators import LatentEntropy
+from vera.spec.registry import models
+from vera.tasks.studies import Axes, HMCStudy, ImportanceStudy, LatentStudy
+from vera.tasks.studies.axes import AlongAxes
+from vera.tasks.studies.estimators import LatentEntropy
 
 
 def orthogonal(lengths, data_dim=12, sigma=0.3, seed=0):

@@ -10,16 +10,16 @@ import pytest
 import torch
 from conformance import expect_refusal, other_values
 
-from sweeps.attempt import Attempt, run_trial
-from sweeps.conditions import Conditions
-from sweeps.trial import Trial
+from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.trial.identity import Trial
 from vera.errors import SettingError, VeraError
 from vera.evaluation import score_error, shifted_gaussian_ess
-from vera.registry import estimators
-from vera.settings import settings_of
-from vera.spec import TrialSpec
-from vera.studies import ScoreErrorTask
-from vera.tasks import build_task
+from vera.spec.registry import estimators
+from vera.spec.settings import settings_of
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.tasks.studies import ScoreErrorTask
 
 sys.path.append(str(Path(__file__).parent / "sweeps"))
 
@@ -91,7 +91,7 @@ def test_all_estimators_of_a_seed_are_judged_at_the_same_pairs(monkeypatch):
         seen.append((pairs, repeats))
         return score_error(entropy, generator, pairs, repeats)
 
-    monkeypatch.setattr("vera.studies.score_error.score_error", noting)
+    monkeypatch.setattr("vera.tasks.studies.score_error.score_error", noting)
     for name, seed in (("importance", 0), ("hmc", 0), ("latent", 0), ("latent", 1)):
         run_trial(Trial(replace(spec(name), seed=seed), "smoke"))
     (z0, x), *others = [pairs for pairs, _ in seen]

@@ -10,7 +10,7 @@ from conformance import differences, expect_refusal, numbers, probe
 from trainer_helpers import losses, scripted
 
 from vera.errors import VeraError
-from vera.trainer import Result
+from vera.training.trainer import Result
 
 
 def test_run_until_pauses_and_goes_on():
@@ -61,7 +61,7 @@ def test_history_does_not_depend_on_where_a_run_pauses_or_is_restored(stops, tmp
 def test_seconds_add_up_over_runs_and_checkpoints(monkeypatch, tmp_path):
     clock = iter(range(0, 1000, 10))
     trainer = scripted()
-    monkeypatch.setattr("vera.trainer.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("vera.training.trainer.time.monotonic", lambda: next(clock))
     trainer.run(until=2)
     trainer.run(until=4)
     assert trainer.seconds == 20

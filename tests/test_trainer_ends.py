@@ -9,7 +9,7 @@ from trainer_helpers import POINTS, mixture, scripted
 
 from vera.errors import CheckpointError
 from vera.methods import MaximumLikelihood
-from vera.trainer import Trainer
+from vera.training.trainer import Trainer
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 2e8, -2e8])
@@ -108,7 +108,7 @@ def test_a_save_that_fails_leaves_the_old_checkpoint_and_no_other_file(tmp_path,
     trainer = scripted()
     trainer.save(tmp_path / "run.pt")
     before = (tmp_path / "run.pt").read_bytes()
-    monkeypatch.setattr("vera.checkpoint.torch.save", half_written)
+    monkeypatch.setattr("vera.training.checkpoint.torch.save", half_written)
     with pytest.raises(CheckpointError, match="disk full"):
         trainer.save(tmp_path / "run.pt")
     assert (tmp_path / "run.pt").read_bytes() == before

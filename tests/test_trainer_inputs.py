@@ -11,10 +11,10 @@ from trainer_helpers import POINTS, Bowl, mixture, scripted
 
 from vera.data import TensorData
 from vera.errors import IncompatibleModel, SettingError
-from vera.generator import Generator
 from vera.methods import DSM, PCD, VERA, MaximumLikelihood
 from vera.models import MLP, GaussianMixture, mlp_generator
-from vera.trainer import Trainer
+from vera.models.generator import Generator
+from vera.training.trainer import Trainer
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

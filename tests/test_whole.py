@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from vera.whole import written_whole
+from vera.atomic_write import written_whole
 
 
 def test_two_writers_of_one_number_do_not_meet(tmp_path, monkeypatch):

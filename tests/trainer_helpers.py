@@ -7,7 +7,7 @@ from torch import nn
 
 from vera.methods import Method
 from vera.models import GaussianMixture
-from vera.trainer import Trainer
+from vera.training.trainer import Trainer
 
 POINTS = torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
 

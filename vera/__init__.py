@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vera import data, entropy, errors, evaluation, methods, models, samplers
-    from vera.build import build_dataset, build_method, build_trainer, load_trainer
     from vera.errors import VeraError
-    from vera.generator import Generator
-    from vera.registry import load_plugin
-    from vera.spec import TrialSpec
-    from vera.trainer import Result, Trainer
+    from vera.models.generator import Generator
+    from vera.spec.registry import load_plugin
+    from vera.spec.trial_spec import TrialSpec
+    from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
+    from vera.training.trainer import Result, Trainer
 
 _HOME = {
-    "Generator": "vera.generator",
-    "Result": "vera.trainer",
-    "Trainer": "vera.trainer",
-    "TrialSpec": "vera.spec",
+    "Generator": "vera.models.generator",
+    "Result": "vera.training.trainer",
+    "Trainer": "vera.training.trainer",
+    "TrialSpec": "vera.spec.trial_spec",
     "VeraError": "vera.errors",
-    "build_dataset": "vera.build",
-    "build_method": "vera.build",
-    "build_trainer": "vera.build",
-    "load_plugin": "vera.registry",
-    "load_trainer": "vera.build",
+    "build_dataset": "vera.tasks.build",
+    "build_method": "vera.tasks.build",
+    "build_trainer": "vera.tasks.build",
+    "load_plugin": "vera.spec.registry",
+    "load_trainer": "vera.tasks.build",
 }
 
 __version__ = "0.1.0"

@@ -6,7 +6,7 @@ The trap: rows may come from several commits, machines and data. All of them are
 import json
 from collections.abc import Iterable, Sequence
 
-from sweeps.row import Row
+from sweeps.store.row import Row
 
 SHORT = 8
 """Digits of a fingerprint."""

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 
 from bench.artifact import Drawing, Sheet
-from bench.render.csvfile import csv_text
+from bench.render.csv_table import csv_text
+from bench.render.headings import stem
 from bench.render.latex import latex
 from bench.render.markdown import markdown
 from bench.render.plotting import save
-from bench.render.words import stem
-from sweeps.folder import explained
+from sweeps.store.folder import explained
 
 WRITERS: dict[str, Callable[[Sheet], str]] = {"md": markdown, "tex": latex, "csv": csv_text}
 IMAGES = ("png", "pdf")

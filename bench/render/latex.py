@@ -11,8 +11,8 @@ import unicodedata
 from textwrap import wrap
 
 from bench.artifact import Sheet
-from bench.render.spread import Strip, spread
-from bench.render.words import heading, notes, stem
+from bench.render.headings import heading, notes, stem
+from bench.render.layout import Strip, spread
 
 HEADER_WIDTH = 16
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"

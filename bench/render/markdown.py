@@ -3,8 +3,8 @@
 import re
 
 from bench.artifact import Sheet
-from bench.render.spread import Strip, spread
-from bench.render.words import heading, notes
+from bench.render.headings import heading, notes
+from bench.render.layout import Strip, spread
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
 

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.artifact import Sheet
-from bench.render.spread import Strip, spread
-from bench.render.words import heading, notes
+from bench.render.headings import heading, notes
+from bench.render.layout import Strip, spread
 
 UNLIMITED = 10_000
 GAP = 3

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from bench.report.markup import Markup, element, together
-from bench.report.wording import number
-from sweeps.row import CurvePoint
+from bench.report.numbers import number
+from sweeps.store.row import CurvePoint
 
 LIMIT = 200
 """Points of a curve on the page, at most."""

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bench.counts import counted
+from bench.cli.counts import counted
+from bench.judging.results import metrics_of
 from bench.report.curves import LIMIT, Curve, Name, drawing
 from bench.report.markup import Markup, element, together
-from bench.report.wording import exact, short_commit
-from bench.results import metrics_of
-from sweeps.row import Row
+from bench.report.numbers import exact, short_commit
+from sweeps.store.row import Row
 
 ROW_FACTS = ("task", "attempt", "cpus", "gpus", "device", "processor", "cores", "started_at", "finished_at")
 """Columns of the row that are shown as they are."""

@@ -5,8 +5,8 @@ import io
 import struct
 
 from bench.artifact import Drawing
+from bench.render.headings import heading
 from bench.render.plotting import STYLE, save
-from bench.render.words import heading
 from bench.report.markup import Markup, element
 
 CSS_DPI = 96

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import get_args
 
 from bench.artifact import Artifact
-from bench.counts import counted
+from bench.cli.counts import counted
+from bench.judging.results import Results
 from bench.report.markup import Markup, element, together
+from bench.report.numbers import short_commit
 from bench.report.section import section
-from bench.report.wording import short_commit
-from bench.results import Results
-from sweeps.row import Row
-from sweeps.trial import Profile
+from sweeps.store.row import Row
+from sweeps.trial.identity import Profile
 
 HERE = Path(__file__).parent
 PROFILES: tuple[Profile, ...] = tuple(reversed(get_args(Profile)))

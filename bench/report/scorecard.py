@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import get_args
 
 from bench.artifact import Artifact
-from bench.claims import Claim, Finding, Judgement
-from bench.counts import counted
+from bench.cli.counts import counted
+from bench.judging.claims import Claim, Finding, Judgement
+from bench.judging.results import Results
 from bench.report.markup import Markup, element, together
-from bench.results import Results
-from sweeps.row import FAILURES
+from sweeps.store.row import FAILURES
 from vera.errors import VeraError
 
 

@@ -7,15 +7,15 @@ artifact has notes of its own on the choice of rows, and so has the scorecard: w
 from collections.abc import Sequence
 
 from bench.artifact import Artifact, Sheet, rendered
-from bench.counts import counted
-from bench.render.words import heading, notes
+from bench.cli.counts import counted
+from bench.judging.results import Results
+from bench.render.headings import heading, notes
 from bench.report.figure import picture
 from bench.report.markup import Markup, element, together
 from bench.report.scorecard import anchor, coverage, scorecard
 from bench.report.sheet import table
 from bench.report.trials import trial_list
-from bench.results import Results
-from sweeps.trial import Profile
+from sweeps.trial.identity import Profile
 from vera.errors import VeraError
 
 MEANINGS: dict[Profile, str] = {

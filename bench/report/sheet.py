@@ -1,10 +1,10 @@
-"""A sheet as an HTML table, laid out like the same table in every other format: `bench.render.spread` decides what is said."""
+"""A sheet as an HTML table, laid out like the same table in every other format: `bench.render.layout` decides what is said."""
 
 from collections.abc import Sequence
 
 from bench.artifact import Sheet
-from bench.render.spread import Strip, spread
-from bench.render.words import heading
+from bench.render.headings import heading
+from bench.render.layout import Strip, spread
 from bench.report.markup import Markup, element
 
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.counts import counted
+from bench.cli.counts import counted
+from bench.judging.results import Results, metrics_of
 from bench.report.curves import LIMIT, Curve, Name, by_name
 from bench.report.detail import detail
 from bench.report.markup import Markup, element, together
-from bench.report.wording import number
-from bench.results import Results, metrics_of
-from sweeps.row import Row
+from bench.report.numbers import number
+from sweeps.store.row import Row
 
 HEADLINES = 4
 """Metrics that have a column of their own, at most."""

@@ -4,9 +4,9 @@ from typing import Annotated
 import torch
 
 from vera.methods import Method
-from vera.optim import adam, descend
-from vera.registry import methods
-from vera.settings import Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Positive
+from vera.training.optimisers import adam, descend
 
 
 @methods.register("noise-contrast")

@@ -4,9 +4,9 @@ from typing import Annotated
 from torch.nn.functional import cross_entropy
 
 from vera.joint import ClassifierMethod
-from vera.optim import adam, descend
-from vera.registry import joint_methods
-from vera.settings import Fraction, NonNegative, Positive
+from vera.spec.registry import joint_methods
+from vera.spec.settings import Fraction, NonNegative, Positive
+from vera.training.optimisers import adam, descend
 
 
 @joint_methods.register("smooth-labels")

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sweeps.sweep import sweep
-from sweeps.trial import Trial
+from sweeps.trial.identity import Trial
+from sweeps.trial.sweep import sweep
 from vera.data import TensorData
-from vera.registry import datasets
-from vera.settings import Count, validated
-from vera.spec import TrialSpec
+from vera.spec.registry import datasets
+from vera.spec.settings import Count, validated
+from vera.spec.trial_spec import TrialSpec
 
 
 @datasets.register("spirals")

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 
 from vera.data import LabelledData, Split
-from vera.data.digest import fingerprint_of
+from vera.data.fingerprint import fingerprint_of
 from vera.data.labelled import first_of_each_class
-from vera.registry import datasets
-from vera.settings import Count, validated
+from vera.spec.registry import datasets
+from vera.spec.settings import Count, validated
 
 
 @datasets.register("two-classes")

@@ -48,7 +48,7 @@ def runtime_environment(job: SubmittedJob) -> dict[str, Any]:
 
 def entrypoint(job: SubmittedJob) -> tuple[str, ...]:
     """Files that were sent are not installed, so the command line is run as a module of them."""
-    return ("python", "-m", "bench.cli", *job.command[1:]) if job.working_dir else job.command
+    return ("python", "-m", "bench.cli.main", *job.command[1:]) if job.working_dir else job.command
 
 
 HEADER = """#!/bin/sh

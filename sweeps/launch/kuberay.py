@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
 from sweeps.launch.settings import RAY_VERSION, Nodes, check_shared, flag_of, seconds, shell
-from sweeps.places import is_url
+from sweeps.store.address import is_url
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 
 from sweeps.errors import EngineError
-from sweeps.places import is_url
+from sweeps.store.address import is_url
 
 RAY_VERSION = "2.60.0"
 """The release in the images; the one that constraints.txt pins."""

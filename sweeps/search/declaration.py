@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweeps.canonical import canonical_json
-from sweeps.row import Row
 from sweeps.search.objective import Aggregate, Objective, Result, aggregated
 from sweeps.search.space import Point, Space
-from sweeps.trial import Profile, Trial, with_seed
+from sweeps.store.row import Row
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Profile, Trial, with_seed
 
 PREFIX = "search-"
 

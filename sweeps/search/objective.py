@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
-from sweeps.row import Row
+from sweeps.store.row import Row
 from vera.errors import SettingError
 
 Aggregate = Literal["mean", "median", "worst"]

@@ -14,12 +14,12 @@ places, and hardly any would be left with all of them. Only where the first seed
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from sweeps.row import FAILURES, CurvePoint, Row
 from sweeps.search.declaration import Configuration, Search
-from sweeps.search.rules import Rule
 from sweeps.search.samplers import Sampler, sampler_for
 from sweeps.search.space import Point
-from sweeps.trial import Profile, Trial
+from sweeps.search.stopping_rules import Rule
+from sweeps.store.row import FAILURES, CurvePoint, Row
+from sweeps.trial.identity import Profile, Trial
 
 REPETITIONS = 50
 """Proposals in a row that are no news, after which there is nothing left to propose."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sweeps.search.objective import Result
 from sweeps.search.space import Point, Space
 from vera.errors import SettingError
-from vera.settings import nearest
+from vera.spec.settings import nearest
 
 SAMPLERS = ("grid", "random", "tpe")
 SEEDS = 2**32
@@ -66,7 +66,7 @@ def sampler_for(name: str, space: Space, objectives: int, seed: int, known: Sequ
         return Grid(space)
     if name == "random":
         return Random(space, seed)
-    from sweeps.search.learners import Learner
+    from sweeps.search.tpe import Learner
 
     sampler = Learner(space, objectives, (seed + len(known)) % SEEDS)
     for point, result in known:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vera.errors import SettingError
-from vera.settings import nearest
-from vera.spec import TrialSpec
+from vera.spec.settings import nearest
+from vera.spec.trial_spec import TrialSpec
 
 Point = dict[str, Any]
 DIGITS = 6

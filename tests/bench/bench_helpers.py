@@ -18,16 +18,16 @@ sys.path.append(str(Path(__file__).parents[1] / "sweeps"))
 from engine_helpers import ROOT, make_row
 
 from bench.artifact import artifacts
+from bench.judging.results import Results
 from bench.render.files import write
+from bench.render.headings import stem
 from bench.render.terminal import print_sheet
-from bench.render.words import stem
-from bench.results import Results
-from sweeps.canonical import canonical_json
-from sweeps.row import CurvePoint, Record
-from sweeps.store import Store
-from sweeps.sweep import sweeps
-from sweeps.trial import with_seed
-from vera.registry import load_plugin
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import with_seed
+from sweeps.trial.sweep import sweeps
+from vera.spec.registry import load_plugin
 
 GOLDEN = Path(__file__).with_name("golden")
 PLUGIN = GOLDEN / "golden_plugin.py"

@@ -6,15 +6,15 @@ from html.parser import HTMLParser
 from engine_helpers import make_row
 
 from bench.artifact import Artifact, Column, Drawing, Sheet
-from bench.claims import Claim, Finding, compare
+from bench.judging.claims import Claim, Finding, compare
+from bench.judging.results import Results
 from bench.render.plotting import panels
 from bench.report.markup import VOID
-from bench.results import Results
-from sweeps.canonical import canonical_json
-from sweeps.row import CurvePoint, Record
-from sweeps.store import Store
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 METHODS = {"ML": "ml", "VERA λ=1": "vera", "PCD": "pcd"}
 

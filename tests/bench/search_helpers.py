@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from bench_helpers import row_of
 
-from bench.searches import find_search
-from sweeps.trial import with_seed
+from bench.searches.problems import find_search
+from sweeps.trial.identity import with_seed
 
 METRIC = "test_log_likelihood"
 PLAIN = find_search("moons", "vera")

@@ -2,7 +2,7 @@
 
 from toys_helpers import record_of
 
-import bench.paper  # noqa: F401 (registers it)
+import bench.paper.artifacts  # noqa: F401 (registers it)
 from bench.artifact import artifacts
 
 TABLE = artifacts.known["table10"]

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bench.cell import Cell, cell_of, difference_interval, t_quantile
+from bench.judging.cell import Cell, cell_of, difference_interval, t_quantile
 
 VALUES = st.lists(st.integers(-1000, 1000).map(lambda i: i / 8), min_size=2, max_size=6)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.cell import Cell, cell_of
-from bench.claims import Finding, all_of, at_most, compare
+from bench.judging.cell import Cell, cell_of
+from bench.judging.claims import Finding, all_of, at_most, compare
 
 LOW, HIGH = Cell((1.0, 1.1, 1.2), ("ok",) * 3), Cell((2.0, 2.1, 2.2), ("ok",) * 3)
 WIDE = Cell((0.0, 3.0, 6.0), ("ok",) * 3)

@@ -8,12 +8,12 @@ import pytest
 from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 
-import bench.paper  # noqa: F401 (registers the paper's tables and figures)
-from bench.cli import main
-from bench.datasets import dataset_part, fingerprint_at_hand
-from bench.results import data_key
-from bench.table6 import ACCURACY, Table6
-from sweeps.canonical import canonical_json
+import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
+from bench.cli.dataset_flag import dataset_part, fingerprint_at_hand
+from bench.cli.main import main
+from bench.judging.results import data_key
+from bench.paper.tables.table6 import ACCURACY, Table6
+from sweeps.trial.canonical_json import canonical_json
 from vera.errors import SettingError
 
 OLD, NEW = "a" * 16, "b" * 16

@@ -5,24 +5,24 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.cli import main
-from bench.costs import duration, gpu_time, plan_cost, trial_cost
-from sweeps.plan import Plan
-from sweeps.sweep import find_sweep
+from bench.cli.costs import duration, gpu_time, plan_cost, trial_cost
+from bench.cli.main import main
+from sweeps.trial.plan import Plan
+from sweeps.trial.sweep import find_sweep
 
 TRIALS = find_sweep("toy-demo").trials("smoke")
 ML, *_ = TRIALS
 
 
 def row(trial, seconds):
-    from sweeps.canonical import canonical_json
+    from sweeps.trial.canonical_json import canonical_json
 
     return replace(row_of(trial, seconds=seconds, steps=trial.spec.steps), spec=canonical_json(trial.facts), trial_id=trial.id)
 
 
 def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.engine.own_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.verbs.run.own_cores", lambda: 2)
     plan = ["plan", "toy-demo", "--profile", "smoke", "--only", "label=ML"]
     assert main(plan) == 0
     assert capsys.readouterr().out.startswith("toy-demo · smoke profile · 3 trials · 0 already done\n")

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from toys_helpers import judged, record_of, results_of
 
-from bench import drift, table10
 from bench.artifact import artifacts
-from sweeps.attempt import run_trial
-from sweeps.row import CurvePoint
+from bench.paper.extras import drift
+from bench.paper.tables import table10
+from sweeps.run.attempt import run_trial
+from sweeps.store.row import CurvePoint
 
 FIGURE = artifacts.known["drift"]
 CEILING = -2.5

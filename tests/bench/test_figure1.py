@@ -9,9 +9,9 @@ from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
 from bench.artifact import artifacts
-from bench.figure1 import BUDGETS, LAMBDAS
-from bench.toys import SIGMAS
-from sweeps.attempt import run_trial
+from bench.paper.experiments.toys import SIGMAS
+from bench.paper.figures.figure1 import BUDGETS, LAMBDAS
+from sweeps.run.attempt import run_trial
 
 FIGURE = artifacts.known["figure1"]
 LABELS = [f"VERA λ={weight:g}" for weight in LAMBDAS] + [f"PCD σ={sigma:g}" for sigma in SIGMAS]
@@ -185,8 +185,8 @@ def test_smoke_trials_run_and_are_drawn(tmp_path):
 def test_drawing_needs_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.figure1\n"
-        "from bench.artifact import artifacts; from bench.render.plotting import save; from bench.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.figures.figure1\n"
+        "from bench.artifact import artifacts; from bench.render.plotting import save; from bench.judging.results import Results\n"
         "drawing = artifacts.known['figure1'].render(Results.at(sys.argv[1], 'laptop'))\n"
         "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
     )

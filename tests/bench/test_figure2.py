@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from toys_helpers import judged, record_of, results_of
 
-from bench.figure2 import SHOWN, TILES, Figure2, pixels, tile
-from bench.nice import line, trial_of
+from bench.paper.experiments.nice import line, trial_of
+from bench.paper.figures.figure2 import SHOWN, TILES, Figure2, pixels, tile
 
 FIGURE = Figure2()
 

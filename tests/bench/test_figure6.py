@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.bias import importance
-from bench.cell import Cell
-from bench.figure6 import Curve, Figure6, near, offset_trial
-from bench.results import Results
-from sweeps.canonical import canonical_json
-from sweeps.row import Record
-from sweeps.store import Store
+from bench.judging.cell import Cell
+from bench.judging.results import Results
+from bench.paper.experiments.score_bias import importance
+from bench.paper.figures.figure6 import Curve, Figure6, near, offset_trial
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
 
 
 def findings(results):

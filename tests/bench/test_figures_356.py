@@ -8,18 +8,18 @@ import pytest
 from bench_helpers import row_of, stored
 
 from bench.artifact import artifacts
-from bench.bias import ALL, BUDGETS, hmc, importance, latent, trials
-from bench.figure3 import FLOORS, METRICS, NOISES, Figure3, noise_free
-from bench.figure5 import GAP, Figure5
-from bench.figure6 import Figure6
-from bench.reference import paper_value
+from bench.judging.results import Results
+from bench.paper.experiments.score_bias import ALL, BUDGETS, hmc, importance, latent, trials
+from bench.paper.figures.figure3 import FLOORS, METRICS, NOISES, Figure3, noise_free
+from bench.paper.figures.figure5 import GAP, Figure5
+from bench.paper.figures.figure6 import Figure6
+from bench.paper.values import paper_value
 from bench.render.plotting import mosaic, save
-from bench.results import Results
-from sweeps.attempt import run_trial
-from sweeps.canonical import canonical_json
-from sweeps.row import Record
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
+from sweeps.run.attempt import run_trial
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.sweep import find_sweep
 
 FIGURES = (Figure3, Figure5, Figure6)
 BIAS = {"full": {2: 0.5, 500: 0.1}, "prior_only": {2: 2.1, 500: 1.3}}
@@ -269,9 +269,11 @@ def test_declaring_and_rendering_load_neither_torch_nor_ray(tmp_path):
     stored(tmp_path, [row(trial) for trial in trials("laptop")])
     code = f"""
 import sys
-from bench import figure3, figure5, figure6
+from bench.paper.figures import figure3
+from bench.paper.figures import figure5
+from bench.paper.figures import figure6
 from bench.artifact import artifacts
-from bench.results import Results
+from bench.judging.results import Results
 results = Results.at({str(tmp_path)!r}, "laptop")
 for figure in artifacts.known.values():
     figure.render(results).draw()

@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from bench.cli import main, parser
-from bench.launching import EXAMPLES
+from bench.cli.main import main, parser
+from bench.cli.verbs.launch import EXAMPLES
 
 
 def verbs_of(top):
@@ -54,8 +54,8 @@ def test_what_a_flag_is_when_it_is_left_out_is_said(flag):
 
 
 def test_every_key_of_only_is_said():
-    from sweeps.only import _facets
-    from sweeps.sweep import find_sweep
+    from sweeps.trial.filter import _facets
+    from sweeps.trial.sweep import find_sweep
 
     said = VERBS[("plan",)]._option_string_actions["--only"].help
     keys = set(_facets(find_sweep("toy-demo").trials("smoke")[0]))

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, req
 import pytest
 from bench_helpers import ROOT, row_of, stored
 
-from bench.bias import importance
-from bench.cli import main
+from bench.cli.main import main
+from bench.paper.experiments.score_bias import importance
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 RENDERERS = re.search(r"^RENDERERS := (.*)$", MAKEFILE, re.MULTILINE).group(1).split()
@@ -24,7 +24,7 @@ class Refusal:
             raise ImportError(f"{{name}} is not installed here")
 
 sys.meta_path.insert(0, Refusal())
-from bench.cli import main
+from bench.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -148,7 +148,7 @@ def test_the_whole_environment_is_used_where_it_is_there(whole, tmp_path):
         (tmp_path / name).touch()
     printed = subprocess.run(["make", "-n", "figures"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert ("pip install" in printed) != whole
-    assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli render all" in printed
+    assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli.main render all" in printed
 
 
 def made(*words):

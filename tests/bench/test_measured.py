@@ -5,17 +5,19 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bench import measured, overhead, step
-from bench.measured import Number, keep, kept
-from bench.step_report import Found, MemoryRow, RivalRow, StepRow
-from bench.timing import Comparison
+from bench.perf import engine as overhead
+from bench.perf import measurements as measured
+from bench.perf import step
+from bench.perf.measurements import Number, keep, kept
+from bench.perf.step_report import Found, MemoryRow, RivalRow, StepRow
+from bench.perf.timing import Comparison
 
 ROOT = Path(__file__).parents[2]
 TIMING = Comparison(6.0, 2.0, 3.0, (2.5, 3.5), 9)
 
 
 def test_the_page_is_that_of_what_was_measured(monkeypatch, capsys):
-    """If the change is meant: python -m bench.measured."""
+    """If the change is meant: python -m bench.perf.measurements."""
     monkeypatch.chdir(ROOT)
     assert measured.main(["--check"]) == 0, capsys.readouterr().err
 
@@ -53,7 +55,7 @@ def test_steps_rivals_and_memory_have_a_table_each(tmp_path):
     assert text.count(" cores), 1 thread:") == 2
     assert "| toy | entropy block | 1.00 | 4.00 | 0.250 |" in text
     assert "cp-sm" not in text
-    assert text.count("`python -m bench.step`, 20") == 3
+    assert text.count("`python -m bench.perf.step`, 20") == 3
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_steps_rivals_and_memory_have_a_table_each(tmp_path):
 def test_the_engines_overhead_has_a_line(tmp_path, found, line, flags):
     keep(tmp_path, found.numbers())
     first, *rest = measured.lines(tmp_path)
-    assert first.startswith(f"`python -m bench.overhead{flags}`, 20")
+    assert first.startswith(f"`python -m bench.perf.engine{flags}`, 20")
     assert line in rest
 
 

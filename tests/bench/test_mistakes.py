@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-import bench.paper  # noqa: F401 (registers the paper's tables and figures)
-from bench.cli import main
-from sweeps.sweep import sweeps
-from vera.registry import datasets, methods
+import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
+from bench.cli.main import main
+from sweeps.trial.sweep import sweeps
+from vera.spec.registry import datasets, methods
 
 SPEC = {
     "dataset": {"name": "moons"}, "networks": {"energy": {"name": "mixture"}}, "method": {"name": "ml"}, "steps": 1,
 }  # fmt: skip
 SWEEP = """
-from sweeps.sweep import sweep
-from sweeps.trial import Trial
+from sweeps.trial.sweep import sweep
+from sweeps.trial.identity import Trial
 from vera.data import DataSet, TensorData
-from vera.registry import datasets
-from vera.spec import TrialSpec
+from vera.spec.registry import datasets
+from vera.spec.trial_spec import TrialSpec
 
 @sweep("mine", "one trial")
 def mine(profile, seeds):
@@ -39,16 +39,16 @@ FILES = {
     "text.csv": "a,kind\n1,x\nzz,y\n",
     "iris.csv": (Path(__file__).parents[2] / "docs" / "examples" / "iris.csv").read_text(encoding="utf-8"),
     "syntax.py": "def broken(:",
-    "class.py": "from vera.registry import methods\n\n\n@methods.register('no-method')\nclass NoMethod: ...\n",
+    "class.py": "from vera.spec.registry import methods\n\n\n@methods.register('no-method')\nclass NoMethod: ...\n",
     "lacking.py": SWEEP.replace("REST", "yield Trial(spec, profile)").replace("own", "lacking")
     + "@datasets.register('lacking')\nclass Lacking(DataSet):\n    name, data_dim = 'lacking', 2\n",
-    "idle.py": "from vera.methods import Method\nfrom vera.registry import methods\nfrom dataclasses import dataclass\n\n\n"
+    "idle.py": "from vera.methods import Method\nfrom vera.spec.registry import methods\nfrom dataclasses import dataclass\n\n\n"
     "@methods.register('idle')\n@dataclass(eq=False)\nclass Idle(Method):\n    def setup(self): ...\n",
     "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
     "name.py": SWEEP.replace("REST", "yield Trial(spec, profil)"),
     "spec.py": SWEEP.replace("REST", "yield spec"),
     "one.py": SWEEP.replace("REST", "yield Trial(replace(spec, dataset={'name': 'moons'}), profile)").replace(
-        "from sweeps.sweep", "from dataclasses import replace\nfrom sweeps.sweep", 1
+        "from sweeps.trial.sweep", "from dataclasses import replace\nfrom sweeps.trial.sweep", 1
     ),
     "none.py": SWEEP.replace("REST", "Trial(spec, profile)"),
     "trial.json": json.dumps({"profile": "smoke", "spec": SPEC}),

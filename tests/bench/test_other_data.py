@@ -6,10 +6,10 @@ import pytest
 from engine_helpers import ROOT
 
 from bench.artifact import file_name
-from bench.cli import main
-from bench.table6 import Table6
-from bench.tabular import own_table
-from vera.registry import datasets
+from bench.cli.main import main
+from bench.paper.experiments.tabular import own_table
+from bench.paper.tables.table6 import Table6
+from vera.spec.registry import datasets
 
 EXAMPLE = ROOT / "docs" / "examples" / "two_classes.py"
 COUNTED = "self.labels_per_class = labels_per_class\n"

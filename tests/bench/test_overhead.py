@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from bench.overhead import Overhead, SearchOverhead, main, trivial_trials
-from vera.registry import tasks
+from bench.perf.engine import Overhead, SearchOverhead, main, trivial_trials
+from vera.spec.registry import tasks
 
 
 def test_the_bar_and_the_overhead_are_computed_from_the_times():
@@ -16,7 +16,7 @@ def test_the_bar_and_the_overhead_are_computed_from_the_times():
 
 def test_it_runs(capsys, monkeypatch):
     monkeypatch.setattr(tasks, "_known", dict(tasks._entries))
-    monkeypatch.setattr("bench.overhead.ROWS_TO_READ", 20)
+    monkeypatch.setattr("bench.perf.engine.ROWS_TO_READ", 20)
     assert main(["--trials", "6", "--cpus", "2"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"6 trivial trials   engine \d+\.\d s   plain Ray tasks \d+\.\d s", out)
@@ -34,8 +34,8 @@ def test_a_search_is_measured_as_well(capsys, monkeypatch):
 
 def test_no_two_of_the_trials_are_one(monkeypatch):
     monkeypatch.setattr(tasks, "_known", dict(tasks._entries))
-    from bench.overhead import PLUGIN
-    from vera.registry import load_plugin
+    from bench.perf.engine import PLUGIN
+    from vera.spec.registry import load_plugin
 
     load_plugin(PLUGIN)
     assert len({trial.id for trial in trivial_trials(10)}) == 10

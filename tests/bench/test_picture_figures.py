@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from toys_helpers import record_of, results_of
 
-import bench.paper  # noqa: F401 (registers them)
+import bench.paper.artifacts  # noqa: F401 (registers them)
 from bench.artifact import artifacts
-from bench.figures_images import class_name
-from bench.pictures import SETS, line, trial_of
+from bench.paper.experiments.images import SETS, line, trial_of
+from bench.paper.figures.image_figures import class_name
 from bench.render.plotting import colour_mosaic
 
 SIDE = 4

@@ -10,26 +10,26 @@ import pytest
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
-import bench.paper  # noqa: F401 (registers them)
-from bench import rendering
+import bench.paper.artifacts  # noqa: F401 (registers them)
 from bench.artifact import artifacts
-from bench.datasets import dataset_part
-from bench.modes import LINES as MODE_LINES
-from bench.modes import trial_of as modes_trial
-from bench.picture_tables import NO_PROBABILITIES, printed
-from bench.pictures import LINES, SETS, UNSEEN, line, own_pictures, trial_of
-from bench.render.spread import spread
-from bench.stability import VERA
-from bench.table3 import paper_accuracy
-from sweeps.attempt import run_trial
-from sweeps.canonical import canonical_json
-from sweeps.execute import check_data
-from sweeps.sweep import find_sweep
+from bench.cli.dataset_flag import dataset_part
+from bench.cli.verbs import render as rendering
+from bench.paper.experiments.images import LINES, SETS, UNSEEN, line, own_pictures, trial_of
+from bench.paper.extras.modes import LINES as MODE_LINES
+from bench.paper.extras.modes import trial_of as modes_trial
+from bench.paper.extras.stability import VERA
+from bench.paper.tables.image_tables import NO_PROBABILITIES, printed
+from bench.paper.tables.table3 import paper_accuracy
+from bench.render.layout import spread
+from sweeps.cluster.execute import check_data
+from sweeps.run.attempt import run_trial
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.sweep import find_sweep
 from vera.errors import DataMissing, IncompatibleModel, SettingError
 from vera.evaluation import digit_features
 from vera.models.digit_classifier import DigitClassifier
-from vera.spec import TrialSpec
-from vera.tasks import build_task
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
 
 FIGURES = ("figure4", "figure7", *(f"figure{number}" for number in range(9, 28)), "classes", "outliers")
 SHEETS = ("table3", "table4", "table5", "table-fid", "speed", "stability", "modes")
@@ -404,8 +404,8 @@ def test_a_real_trial_times_both_methods(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records("laptop", (0,)))
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper\n"
-        "from bench.artifact import artifacts; from bench.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.artifacts\n"
+        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
         "results = Results.at(sys.argv[1], 'laptop')\n"
         f"for name in {(*SHEETS, *FIGURES)}:\n"
         "    artifact = artifacts.known[name]; print(artifact.render(results).title)\n"

@@ -5,12 +5,12 @@ from typing import Annotated
 import pytest
 from engine_helpers import ROOT, vera
 
-from bench.cli import main
-from bench.plugged_searches import axes_of
-from bench.searches import TASKS, find_search
+from bench.cli.main import main
+from bench.searches.plugin_problems import axes_of
+from bench.searches.problems import TASKS, find_search
 from vera.errors import SettingError, UnknownName
-from vera.registry import joint_methods, load_plugin, methods
-from vera.settings import Bound, Count, Decay, Fraction, Positive
+from vera.spec.registry import joint_methods, load_plugin, methods
+from vera.spec.settings import Bound, Count, Decay, Fraction, Positive
 
 PLUGIN = ROOT / "docs" / "examples" / "noise_contrast.py"
 

@@ -6,7 +6,7 @@ BARE = """
 from dataclasses import dataclass
 
 from vera.methods import Method
-from vera.registry import methods
+from vera.spec.registry import methods
 
 
 @dataclass(eq=False)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from bench_helpers import make_row
 
-from bench.publish import POINTS, main, slim_curves
-from sweeps.row import CurvePoint, Record
-from sweeps.store import Store
+from bench.publishing.publish import POINTS, main, slim_curves
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
 
 CLEAN = {"git_commit": "0123456789abcdef", "git_dirty": False}
 

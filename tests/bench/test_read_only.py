@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.cli import main
-from sweeps.sweep import find_sweep
+from bench.cli.main import main
+from sweeps.trial.sweep import find_sweep
 
 LOOKS = (
     "list", "status", "plan toy-demo", "run toy-demo --dry-run", "retry toy-demo --dry-run", "search moons --dry-run", "show zzzz",
@@ -75,7 +75,7 @@ def test_what_ctrl_c_ends_has_the_exit_code_of_that(trials, monkeypatch, capsys)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sweeps.execute.execute", interrupted)
+    monkeypatch.setattr("sweeps.cluster.execute.execute", interrupted)
     assert main(["run", "toy-demo", "--profile", "smoke"]) == 130
     assert capsys.readouterr().err.startswith("vera: Interrupted. What is finished is stored")
 

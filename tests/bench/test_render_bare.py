@@ -22,8 +22,8 @@ RENDER = """
 from bench.artifact import artifacts
 from bench.render.files import write
 from bench.render.terminal import print_sheet
-from bench.results import Results
-from vera.registry import load_plugin
+from bench.judging.results import Results
+from vera.spec.registry import load_plugin
 
 plugin, folder = sys.argv[1:]
 load_plugin(plugin)
@@ -33,13 +33,13 @@ for name in ("golden-table", "golden-figure"):
 print_sheet(artifacts.known["golden-table"].render(results))
 """
 COMMAND = """
-from bench.cli import main
+from bench.cli.main import main
 
 plugin, folder = sys.argv[1:]
 sys.exit(main(["render", "golden-table", "golden-figure", "--plugin", plugin, "--results-dir", folder]))
 """
 ALL = """
-from bench.cli import main
+from bench.cli.main import main
 
 sys.exit(main(["render", "all", "--results-dir", sys.argv[1]]))
 """
@@ -69,7 +69,7 @@ def test_the_process_really_is_bare(name):
 
 
 def test_every_table_and_figure_of_the_paper_is_made_without_torch_and_ray(tmp_path):
-    import bench.paper  # noqa: F401 (registers them)
+    import bench.paper.artifacts  # noqa: F401 (registers them)
     from bench.artifact import artifacts
 
     declared = [trial for artifact in artifacts.known.values() for trial in list(artifact.trials("laptop"))[:2]]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.artifact import Column, Sheet
-from bench.cell import cell_of
-from bench.render.csvfile import csv_text
+from bench.judging.cell import cell_of
+from bench.judging.results import Results
+from bench.render.csv_table import csv_text
 from bench.render.markdown import escaped, markdown
 from bench.render.terminal import print_sheet
-from bench.results import Results
 
 THIRD = cell_of([("ok", -1 / 3), ("ok", -2 / 3), ("diverged", None)], -0.1)
 COLUMNS = (Column("name", "name"), Column("a", "ours", 2), Column("note", "note"))

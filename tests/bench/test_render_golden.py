@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from bench_helpers import GOLDEN, PROFILES, golden_records, terminal_text
 
+from bench.judging.results import Results
 from bench.render import files
 from bench.render.files import write
-from bench.render.words import stem
-from bench.results import Results
+from bench.render.headings import stem
 from sweeps.errors import StoreError
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 
 @pytest.mark.parametrize("profile", PROFILES)

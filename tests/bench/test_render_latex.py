@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys_helpers import record_of, results_of
 
-import bench.paper  # noqa: F401 (registers them)
+import bench.paper.artifacts  # noqa: F401 (registers them)
 from bench.artifact import Column, Sheet, artifacts
+from bench.judging.results import Results
 from bench.render import latex as module
 from bench.render.latex import escaped, latex
-from bench.results import Results
 
 COMPILERS = {
     "pdflatex": ["-draftmode", "-interaction=nonstopmode", "-halt-on-error"],

@@ -11,8 +11,8 @@ from bench_helpers import row_of, stored
 
 from bench.artifact import artifacts
 from bench.render.files import write
-from sweeps.trial import resolved
-from vera.spec import TrialSpec
+from sweeps.trial.identity import resolved
+from vera.spec.trial_spec import TrialSpec
 
 PROFILES = ("smoke", "laptop", "paper")
 
@@ -20,7 +20,7 @@ PROFILES = ("smoke", "laptop", "paper")
 @pytest.fixture
 def known():
     """Name → artifact, of all that the paper has here."""
-    import bench.paper  # noqa: F401 (registers them)
+    import bench.paper.artifacts  # noqa: F401 (registers them)
 
     return artifacts.known
 

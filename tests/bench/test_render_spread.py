@@ -5,9 +5,9 @@ import math
 import pytest
 
 from bench.artifact import Column, Sheet
-from bench.cell import Cell, cell_of
-from bench.render.spread import exact, number, shown, spread
-from bench.render.words import heading, notes
+from bench.judging.cell import Cell, cell_of
+from bench.render.headings import heading, notes
+from bench.render.layout import exact, number, shown, spread
 
 ME = Column("a", "ours", 1)
 THREE = cell_of([("ok", 1.0), ("ok", 2.0), ("ok", 3.0)], 1.5)

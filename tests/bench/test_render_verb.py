@@ -8,16 +8,16 @@ from types import ModuleType
 import pytest
 from bench_helpers import GOLDEN, PLUGIN, row_of
 
-from bench.rendering import add_render
-from sweeps.row import Record
-from sweeps.store import Store
+from bench.cli.verbs.render import add_render
+from sweeps.store.row import Record
+from sweeps.store.store import Store
 from vera.errors import UnknownName, VeraError
 
 
 @pytest.fixture
 def paper(golden, monkeypatch):
     """The golden artifacts in place of the paper's."""
-    monkeypatch.setitem(sys.modules, "bench.paper", ModuleType("bench.paper"))
+    monkeypatch.setitem(sys.modules, "bench.paper.artifacts", ModuleType("bench.paper.artifacts"))
     return golden
 
 

@@ -7,11 +7,11 @@ import re
 import pytest
 from report_helpers import ARTIFACTS, FakeTable, fill, found_in, parsed, record_of, trial_of
 
-from bench.claims import Claim
+from bench.judging.claims import Claim
 from bench.report.page import page
 from bench.report.scorecard import coverage, judge
 from sweeps.errors import StoreError
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 
 @pytest.fixture(scope="module")

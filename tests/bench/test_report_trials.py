@@ -11,8 +11,8 @@ from bench.report.detail import flat
 from bench.report.markup import Markup, element
 from bench.report.page import page
 from bench.report.trials import Entry, headlines
-from sweeps.row import CurvePoint, Record
-from sweeps.store import Store
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)> & '<!--"
 

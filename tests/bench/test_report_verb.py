@@ -13,17 +13,17 @@ from engine_helpers import ROOT
 from report_helpers import ARTIFACTS, fill, parsed, record_of, trial_of
 
 from bench.artifact import artifacts
-from bench.reporting import add_report
+from bench.cli.verbs.report import add_report
 from sweeps.errors import StoreError
-from sweeps.row import Record
-from sweeps.store import Store
+from sweeps.store.row import Record
+from sweeps.store.store import Store
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """An empty working directory, with made-up artifacts in place of the paper's."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "bench.paper", types.ModuleType("bench.paper"))
+    monkeypatch.setitem(sys.modules, "bench.paper.artifacts", types.ModuleType("bench.paper.artifacts"))
     monkeypatch.setattr(artifacts, "known", {artifact.name: artifact for artifact in ARTIFACTS})
     return tmp_path
 
@@ -114,7 +114,7 @@ class Refuse:
             raise ImportError(f"{name} is not installed here")
 sys.meta_path.insert(0, Refuse())
 import types
-sys.modules["bench.paper"] = types.ModuleType("bench.paper")
+sys.modules["bench.paper.artifacts"] = types.ModuleType("bench.paper.artifacts")
 from report_helpers import ARTIFACTS, fill
 from pathlib import Path
 from bench.artifact import artifacts

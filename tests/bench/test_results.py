@@ -3,12 +3,12 @@
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.results import Results
+from bench.judging.results import Results
 from sweeps.errors import StoreError
-from sweeps.row import CurvePoint, Record
-from sweeps.store import Store
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 DIGITS, ENERGY = {"name": "digits", "side": 14}, {"energy": {"name": "mlp", "hidden": (8, 8)}}
 

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from bench_helpers import ROOT
 
-from bench.cli import main
-from sweeps.store import Store
+from bench.cli.main import main
+from sweeps.store.store import Store
 
 LINE = ("--only", "label=ML")
 
@@ -16,7 +16,7 @@ def clone(tmp_path, monkeypatch):
     """A working directory with the trials that ship, where nothing may be trained."""
     shutil.copytree(ROOT / "results" / "published" / "trials", tmp_path / "results" / "published" / "trials")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.engine._execute", lambda arguments, plan: pytest.fail(f"{len(plan.missing)} trials ran"))
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda arguments, plan: pytest.fail(f"{len(plan.missing)} trials ran"))
     return tmp_path / "results"
 
 

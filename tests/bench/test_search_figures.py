@@ -8,13 +8,13 @@ from bench_helpers import ROOT, stored
 from search_helpers import BEST, fresh_rows, grid_rows, named, rows_at, tpe_rows
 from test_render_bare import BARE
 
-import bench.paper  # noqa: F401 (registers the artifacts)
-from bench.cli import main
-from bench.render.coordinates import Scale, marks_of
+import bench.paper.artifacts  # noqa: F401 (registers the artifacts)
+from bench.cli.main import main
+from bench.render.parallel_coordinates import Scale, marks_of
 from bench.report.page import page
-from bench.search_figure import SearchFigures
-from bench.search_table import Searches
-from bench.searches import GENERATOR_LR, TOY_GENERATOR_LR
+from bench.searches.problems import GENERATOR_LR, TOY_GENERATOR_LR
+from bench.searches.search_figure import SearchFigures
+from bench.searches.search_table import Searches
 from sweeps.search.objective import Objective
 from sweeps.search.space import choice, uniform
 
@@ -107,7 +107,7 @@ def test_run_answers_with_the_verb_that_makes_searches(tmp_path, capsys):
 
 def test_one_name_renders_the_table_and_the_figures_without_torch_ray_and_optuna(tmp_path):
     stored(tmp_path, [*grid_rows(), *tpe_rows()])
-    script = 'from bench.cli import main\nsys.exit(main(["render", "searches", "--results-dir", sys.argv[1]]))'
+    script = 'from bench.cli.main import main\nsys.exit(main(["render", "searches", "--results-dir", sys.argv[1]]))'
     command = [sys.executable, "-W", "error", "-c", BARE + script, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")

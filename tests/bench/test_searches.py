@@ -9,15 +9,15 @@ import pytest
 from bench_helpers import stored, terminal_text
 from search_helpers import BEST, fresh_rows, grid_rows, named, rows_at, tpe_rows
 
-import bench.search_figure  # noqa: F401 (registers the figures)
-from bench import searching
+import bench.searches.search_figure  # noqa: F401 (registers the figures)
 from bench.artifact import artifacts
-from bench.claims import Finding
+from bench.cli.verbs import search as searching
+from bench.judging.claims import Finding
 from bench.report.scorecard import coverage
-from bench.search_table import Searches, at_least_as_good, cheap_and_good
-from bench.searched import Grid, declared, search_rows, searched
-from bench.searches import TASKS
-from sweeps.canonical import canonical_json
+from bench.searches.problems import TASKS
+from bench.searches.search_table import Searches, at_least_as_good, cheap_and_good
+from bench.searches.stored_searches import Grid, declared, search_rows, searched
+from sweeps.trial.canonical_json import canonical_json
 from vera.errors import VeraError
 
 PAIR = ("moons", "vera")

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
-import bench.paper  # noqa: F401 (registers the paper's tables and figures)
-from bench.cli import main
-from sweeps.sweep import find_sweep
+import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
+from bench.cli.main import main
+from sweeps.trial.sweep import find_sweep
 
 
 def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkeypatch, capsys):

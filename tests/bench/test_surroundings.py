@@ -9,13 +9,13 @@ import sys
 import pytest
 from engine_helpers import ROOT
 
-from bench.cli import check_results_dir, main
+from bench.cli.main import check_results_dir, main
 
 
 def vera(*words, cwd=ROOT, out=subprocess.PIPE, **environment):
     """The command in a process of its own, with these variables of the environment."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    command = [sys.executable, "-m", "bench.cli", *map(str, words)]
+    command = [sys.executable, "-m", "bench.cli.main", *map(str, words)]
     return subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.PIPE, env=env, timeout=120)
 
 

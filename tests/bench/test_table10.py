@@ -8,11 +8,11 @@ from engine_helpers import ROOT, plugged
 from table10_helpers import CEILINGS, FAR, NEAR, TABLE, lines_of, record
 from toys_helpers import judged, results_of
 
-from bench.mixture import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
-from bench.reference import paper_value
-from bench.toys import HALF_A_NAT, SIGMAS
-from sweeps.attempt import run_trial
-from sweeps.sweep import find_sweep
+from bench.paper.experiments.mixtures import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
+from bench.paper.experiments.toys import HALF_A_NAT, SIGMAS
+from bench.paper.values import paper_value
+from sweeps.run.attempt import run_trial
+from sweeps.trial.sweep import find_sweep
 
 AS_CLAIMED = {
     "ML": -4.7, "VERA λ=0": -8.0, "VERA λ=0.01": -7.0, "VERA λ=0.1": -6.0, "VERA λ=1": -5.0,
@@ -259,8 +259,8 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.table10\n"
-        "from bench.artifact import artifacts; from bench.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.tables.table10\n"
+        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
         "table = artifacts.known['table10']; results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
         "print(*(claim.check(results).judgement for claim in table.claims), *table.trials('paper'))"
     )

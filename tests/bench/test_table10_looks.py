@@ -5,8 +5,8 @@ from dataclasses import replace
 from table10_helpers import lines_of, record
 from toys_helpers import record_of, results_of
 
-from bench.mixture import BEST_PCD, setting
-from sweeps.row import CurvePoint
+from bench.paper.experiments.mixtures import BEST_PCD, setting
+from sweeps.store.row import CurvePoint
 
 
 def with_curve(made, metric, *values):

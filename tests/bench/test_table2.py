@@ -9,16 +9,16 @@ import pytest
 from toys_helpers import judged, record_of, results_of
 
 from bench.artifact import artifacts
-from bench.cli import main
-from bench.nice import LINES, SETTINGS, line, trial_of, tried
-from bench.reference import paper_value, paper_values
-from bench.results import TUNING_SEED
-from bench.table2 import BEST, LIKELIHOOD, RIVALS, Table2
-from sweeps.attempt import run_trial
-from sweeps.sweep import find_sweep
-from sweeps.trial import with_seed
+from bench.cli.main import main
+from bench.judging.results import TUNING_SEED
+from bench.paper.experiments.nice import LINES, SETTINGS, line, trial_of, tried
+from bench.paper.tables.table2 import BEST, LIKELIHOOD, RIVALS, Table2
+from bench.paper.values import paper_value, paper_values
+from sweeps.run.attempt import run_trial
+from sweeps.trial.identity import with_seed
+from sweeps.trial.sweep import find_sweep
 from vera.errors import VeraError
-from vera.registry import methods
+from vera.spec.registry import methods
 
 TABLE = Table2()
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "paper_values.csv"
@@ -154,7 +154,7 @@ def test_the_paper_profile_is_the_papers_protocol(entry):
 
 
 def test_the_papers_flow_has_its_fifteen_million_weights():
-    from vera.registry import models
+    from vera.spec.registry import models
 
     settings = {name: value for name, value in SETTINGS["paper"].networks["energy"].items() if name != "name"}
     assert sum(p.numel() for p in models.create("nice", **settings).parameters()) == 15_154_352

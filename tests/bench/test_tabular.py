@@ -11,16 +11,16 @@ from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
-import bench.paper  # noqa: F401 (registers them)
+import bench.paper.artifacts  # noqa: F401 (registers them)
 from bench.artifact import artifacts
-from bench.reference import paper_value
-from bench.reliability import pooled
-from bench.render.spread import spread
-from bench.table8 import FACTS, SEED, facts_trial
-from bench.table9 import READINGS, differences
-from bench.tabular import LINES, PAPER, RECOMPUTED, RECOMPUTED_HUMAN, TABLES, line, own_table, tried
-from sweeps.attempt import run_trial
-from sweeps.sweep import find_sweep
+from bench.paper.experiments.tabular import LINES, PAPER, RECOMPUTED, RECOMPUTED_HUMAN, TABLES, line, own_table, tried
+from bench.paper.extras.reliability import pooled
+from bench.paper.tables.table8 import FACTS, SEED, facts_trial
+from bench.paper.tables.table9 import READINGS, differences
+from bench.paper.values import paper_value
+from bench.render.layout import spread
+from sweeps.run.attempt import run_trial
+from sweeps.trial.sweep import find_sweep
 from vera.errors import SettingError
 
 TABLE6, TABLE8, TABLE9, FIGURE8, DIAGRAM = (
@@ -174,8 +174,8 @@ def test_recomputed_columns_are_named(tmp_path):
 
 
 def test_the_fingerprint_of_recomputed_columns_is_that_of_the_file():
-    from vera.data import human
-    from vera.data.digest import fingerprint_of
+    from vera.data.fingerprint import fingerprint_of
+    from vera.data.tables import uci_human as human
 
     kind = human.Human
     files = {kind.file.name: human.RECOMPUTED}
@@ -280,8 +280,8 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper\n"
-        "from bench.artifact import artifacts; from bench.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.artifacts\n"
+        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
         "for name in ('table6', 'table8', 'table9', 'figure8', 'reliability'):\n"
         "    artifact = artifacts.known[name]; results = Results.at(sys.argv[1], 'laptop'); print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.cell import Cell
-from bench.toys import HALF_A_NAT, NOTHING_LEFT_OUT, Likelihood, lies_above
+from bench.judging.cell import Cell
+from bench.paper.experiments.toys import HALF_A_NAT, NOTHING_LEFT_OUT, Likelihood, lies_above
 from vera.data import Circles, Moons, Rings
 from vera.evaluation import energy_distance
 

@@ -8,30 +8,32 @@ from pathlib import Path
 from bench_helpers import row_of, stored
 from engine_helpers import make_row
 
-import bench.paper  # noqa: F401 (every artifact is registered)
-from bench import ledger, overview, short, verdicts
+import bench.paper.artifacts  # noqa: F401 (every artifact is registered)
 from bench.artifact import artifacts
-from bench.bias import importance
-from bench.written import written_block
-from sweeps.canonical import canonical_json
+from bench.paper.experiments.score_bias import importance
+from bench.publishing import claim_summary as verdicts
+from bench.publishing import ledger, overview
+from bench.publishing import table10_summary as short
+from bench.publishing.marked_block import written_block
+from sweeps.trial.canonical_json import canonical_json
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_ledger_is_that_of_the_published_rows(monkeypatch, capsys):
-    """If the change is meant: python -m bench.ledger."""
+    """If the change is meant: python -m bench.publishing.ledger."""
     monkeypatch.chdir(ROOT)
     assert ledger.main(["--check"]) == 0, capsys.readouterr().err
 
 
 def test_the_verdicts_are_those_of_the_published_rows(monkeypatch, capsys):
-    """If the change is meant: python -m bench.verdicts."""
+    """If the change is meant: python -m bench.publishing.claim_summary."""
     monkeypatch.chdir(ROOT)
     assert verdicts.main(["--check"]) == 0, capsys.readouterr().err
 
 
 def test_table_10_in_short_is_that_of_the_published_rows(monkeypatch, capsys):
-    """If the change is meant: python -m bench.short."""
+    """If the change is meant: python -m bench.publishing.table10_summary."""
     monkeypatch.chdir(ROOT)
     assert short.main(["--check"]) == 0, capsys.readouterr().err
 
@@ -98,13 +100,13 @@ def test_a_page_that_is_stale_is_said_to_be_and_written(monkeypatch, tmp_path, c
     page.write_text(ledger.PAGE.read_text().replace("| trials |", "| runs |"))
     monkeypatch.setattr(ledger, "PAGE", page)
     assert ledger.main(["--check"]) == 1
-    assert "python -m bench.ledger" in capsys.readouterr().err
+    assert "python -m bench.publishing.ledger" in capsys.readouterr().err
     assert ledger.main([]) == 0
     assert ledger.main(["--check"]) == 0
 
 
 def test_the_table_of_tables_is_that_of_the_published_results(monkeypatch, capsys):
-    """If the change is meant: python -m bench.overview."""
+    """If the change is meant: python -m bench.publishing.overview."""
     monkeypatch.chdir(ROOT)
     assert overview.main(["--check"]) == 0, capsys.readouterr().err
 
@@ -134,13 +136,13 @@ def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where
 
 
 def test_the_pages_are_written_without_torch_and_ray():
-    code = "import sys, bench.overview, bench.ledger, bench.measured, bench.publish; print({'torch', 'ray'} & set(sys.modules))"
+    code = "import sys, bench.publishing.overview, bench.publishing.ledger, bench.perf.measurements, bench.publishing.publish; print({'torch', 'ray'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_a_page_without_marks_is_refused(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("nothing here\n")
-    assert written_block([], "bench.ledger", "ledger", page, lambda: ["a line"]) == 1
+    assert written_block([], "bench.publishing.ledger", "ledger", page, lambda: ["a line"]) == 1
     assert "has no place for it" in capsys.readouterr().err
     assert page.read_text() == "nothing here\n"

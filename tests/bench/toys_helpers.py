@@ -2,11 +2,11 @@
 
 from engine_helpers import make_row
 
-from bench.results import Results
-from sweeps.canonical import canonical_json
-from sweeps.row import Record
-from sweeps.store import Store
-from sweeps.trial import PROTOCOL, with_seed
+from bench.judging.results import Results
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import PROTOCOL, with_seed
 
 
 def record_of(trial, seed=0, outcome="ok", arrays=None, step=None, **metrics):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vera.data import digits
+from vera.data.digits import sources as digits
 
 COUNTS = {digits.TRAIN_IMAGES: 60, digits.TRAIN_LABELS: 60, digits.TEST_IMAGES: 10, digits.TEST_LABELS: 10}
 

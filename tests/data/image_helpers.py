@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from scipy.io import savemat
 
-from vera.data import celeba, cifar, svhn
+from vera.data.images import celeba, cifar, svhn
 
 N = 20
 

@@ -8,10 +8,11 @@ import pytest
 import torch
 from image_helpers import N, binary_batch, cifar10_batch, cifar100_batch, publish, real_data, write_cifar10, write_cifar100
 
-from vera.data import CIFAR10, CIFAR100, cifar
-from vera.data.torchvision_compat import load_torchvision
+from vera.data import CIFAR10, CIFAR100
+from vera.data.files.torchvision_import import load_torchvision
+from vera.data.images import cifar
 from vera.errors import DataCorrupt, DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 FORMS = {"python": {"binary": False}, "python by columns": {"binary": False, "by_columns": True}, "binary": {"binary": True}}
 

@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from bench.cli import main
-from vera.data import digits
-from vera.registry import datasets
+from bench.cli.main import main
+from vera.data.digits import sources as digits
+from vera.spec.registry import datasets
 
 PLUGIN = '''
 from vera.data import Moons
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 
 @datasets.register("crescents")
@@ -119,7 +119,7 @@ def test_a_user_s_mistake_is_one_line_and_exit_code_2(capsys, argv, message):
 
 
 def test_a_bug_shows_itself(monkeypatch):
-    monkeypatch.setattr("vera.data.fetch.check", lambda *args: 1 / 0)
+    monkeypatch.setattr("vera.data.files.fetch.check", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["data", "check"])
 
@@ -133,7 +133,7 @@ def test_an_incomplete_command_names_its_help_in_one_line(capsys, argv):
 
 
 def test_help_needs_no_torch():
-    code = "import sys\nfrom bench.cli import main\ntry: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
+    code = "import sys\nfrom bench.cli.main import main\ntry: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert run.stdout.endswith("False\n"), run.stderr
     assert all(action in run.stdout for action in ("list", "fetch", "check"))

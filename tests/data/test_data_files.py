@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from vera.data import digits
-from vera.data.files import data_directory
-from vera.data.idx import idx_bytes, parse_idx
+from vera.data.digits import sources as digits
+from vera.data.files.idx_format import idx_bytes, parse_idx
+from vera.data.files.locations import data_directory
 from vera.errors import DataCorrupt, DataMissing, SettingError
 
 

@@ -3,13 +3,11 @@
 import pytest
 from image_helpers import write_cifar10, write_svhn
 
-import vera.images
-import vera.tasks  # noqa: F401
-from sweeps.execute import check_data
-from sweeps.trial import Trial
-from vera.data import svhn
+from sweeps.cluster.execute import check_data
+from sweeps.trial.identity import Trial
+from vera.data.images import svhn
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel
-from vera.spec import TrialSpec
+from vera.spec.trial_spec import TrialSpec
 
 
 def trial(dataset, **task):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bench.datasets import dataset_part
+from bench.cli.dataset_flag import dataset_part
 from vera.errors import DataMissing, SettingError, UnknownName
 
 
@@ -92,6 +92,6 @@ def test_mistakes(text, error, message):
 
 
 def test_the_module_loads_without_torch():
-    code = "import sys, bench.datasets; print('torch' in sys.modules)"
+    code = "import sys, bench.cli.dataset_flag; print('torch' in sys.modules)"
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert run.stdout == "False\n", run.stderr

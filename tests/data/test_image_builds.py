@@ -3,13 +3,12 @@
 import pytest
 import torch
 
-from sweeps.trial import Trial
-from vera.build import build_method
+from sweeps.trial.identity import Trial
 from vera.data import Digits32
 from vera.errors import SettingError
-from vera.registry import joint_methods
-from vera.spec import TrialSpec
-from vera.tasks import build_task
+from vera.spec.registry import joint_methods
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_method, build_task
 
 
 def joint(dataset, generator="sngan-generator", **settings):

@@ -12,9 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from image_helpers import faces, write_celeba, write_cifar10, write_svhn
 
-from vera.data import celeba
-from vera.data.fetch import check, fetch
-from vera.data.torchvision_compat import load_torchvision
+from vera.data.files.fetch import check, fetch
+from vera.data.files.torchvision_import import load_torchvision
+from vera.data.images import celeba
 from vera.errors import UnknownName, VeraError
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from vera.data import Digits32, ImageData, ImageSplit, digits
-from vera.data.images import random_view, reflected
+from vera.data import Digits32, ImageData, ImageSplit
+from vera.data.digits import sources as digits
+from vera.data.images.contract import random_view, reflected
 from vera.errors import SettingError
 
 

@@ -10,10 +10,11 @@ import pytest
 import torch
 from scipy.stats import kstest
 
-from vera.data import EmbeddedMNISTLogit, EpochStream, MNISTLogit, digits
-from vera.data.mnist import noisy_logit
+from vera.data import EmbeddedMNISTLogit, EpochStream, MNISTLogit
+from vera.data.digits import sources as digits
+from vera.data.digits.logit import noisy_logit
 from vera.errors import DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 LOGIT_BOUND = math.log(0.999 / 0.001)
 

@@ -6,11 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from sweeps.tables import ParquetTable
-from sweeps.trial import Trial, register_tables
+from sweeps.parquet_table import ParquetTable
+from sweeps.trial.identity import Trial, register_tables
 from vera.data import CSVTable
 from vera.errors import DataCorrupt, DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 ROWS = 40
 RNG = np.random.default_rng(0)

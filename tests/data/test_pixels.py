@@ -5,9 +5,10 @@ import math
 import pytest
 import torch
 
-from vera.data import EmbeddedMNISTLogit, EmbeddedMNISTPixels, Gaussian, MNISTLogit, MNISTPixels, digits
+from vera.data import EmbeddedMNISTLogit, EmbeddedMNISTPixels, Gaussian, MNISTLogit, MNISTPixels
+from vera.data.digits import sources as digits
 from vera.errors import DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 SETS = [EmbeddedMNISTPixels(), EmbeddedMNISTPixels(side=14), Gaussian(3)]
 

@@ -5,10 +5,12 @@ import pytest
 import torch
 from PIL import Image
 
-from vera.data import StackedMNIST, digits, stacked
-from vera.data.stacked import draw_triples, modes_of, resized
+from vera.data import StackedMNIST
+from vera.data.digits import sources as digits
+from vera.data.digits import stacked
+from vera.data.digits.stacked import draw_triples, modes_of, resized
 from vera.errors import DataMissing, SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 
 def bytes_of(x):

@@ -5,10 +5,10 @@ import pytest
 import torch
 from image_helpers import N, pixels_of, publish, write_svhn
 
-from vera.data import svhn
-from vera.data.torchvision_compat import load_torchvision
+from vera.data.files.torchvision_import import load_torchvision
+from vera.data.images import svhn
 from vera.errors import DataCorrupt, DataMissing
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 
 def test_images_and_digits(monkeypatch, tmp_path):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from vera.data import tables
-from vera.data.tables import last_share, moments, parse_blocks, without_repeats
+from vera.data.tables import contract as tables
+from vera.data.tables.contract import last_share, moments, parse_blocks, without_repeats
 from vera.errors import DataCorrupt
 
 

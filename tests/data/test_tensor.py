@@ -12,7 +12,7 @@ from vera.data import EpochStream, Moons, TensorData, as_dataset
 from vera.errors import DataCorrupt, SettingError, VeraError
 from vera.methods import MaximumLikelihood
 from vera.models import GaussianMixture
-from vera.trainer import Trainer
+from vera.training.trainer import Trainer
 
 
 def numbered(n, d=1):

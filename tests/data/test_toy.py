@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from vera.data import Circles, Moons, Rings
 from vera.errors import SettingError
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 TOYS = [Moons, Circles, Rings]
 CEILINGS = {Moons: -2.394, Circles: -3.268, Rings: -2.623}

@@ -13,10 +13,12 @@ import pytest
 import torch
 from uci_helpers import small_crop, small_hepmass, small_human, zipped
 
-from bench.cli import main
-from vera.data import Crop, Hepmass, Human, download, uci
-from vera.data.checksums import SUMS, compare, record, recorded, sha256_of
-from vera.data.fetch import check, fetch
+from bench.cli.main import main
+from vera.data import Crop, Hepmass, Human
+from vera.data.files import download
+from vera.data.files import uci_archive as uci
+from vera.data.files.checksums import SUMS, compare, record, recorded, sha256_of
+from vera.data.files.fetch import check, fetch
 from vera.errors import DataCorrupt, VeraError
 
 OTHER = "0" * 64

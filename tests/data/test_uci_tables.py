@@ -11,10 +11,13 @@ import pytest
 import torch
 from uci_helpers import ROWS, features, small_crop, small_hepmass, small_human, text, zipped
 
-from vera.data import Crop, Hepmass, Human, human, uci, uci_tables
-from vera.data.checksums import record, sha256_of
+from vera.data import Crop, Hepmass, Human
+from vera.data.files import uci_archive as uci
+from vera.data.files.checksums import record, sha256_of
+from vera.data.tables import uci_human as human
+from vera.data.tables import uci_table as uci_tables
 from vera.errors import DataCorrupt, DataMissing
-from vera.registry import datasets
+from vera.spec.registry import datasets
 
 SETS = {"human": (Human, small_human), "hepmass": (Hepmass, small_hepmass), "crop": (Crop, small_crop)}
 
@@ -168,7 +171,7 @@ def test_a_folder_that_cannot_be_written_only_costs_time(monkeypatch, tmp_path):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("vera.data.converted.tempfile.TemporaryDirectory", refuse)
+    monkeypatch.setattr("vera.data.files.npy_cache.tempfile.TemporaryDirectory", refuse)
     assert len(Human(tmp_path).split(0).train) == 180
     assert os.listdir(tmp_path) == before
 

@@ -6,10 +6,12 @@ import torch
 from image_helpers import cifar10_batch, cifar100_batch, faces, pixels_of, write_celeba, write_cifar10, write_cifar100, write_svhn
 from PIL import Image
 
-from vera.data import Digits32, EmbeddedMNISTTable, Wine, celeba, photos
-from vera.data.torchvision_compat import load_torchvision
+from vera.data import Digits32, EmbeddedMNISTTable, Wine
+from vera.data.files.torchvision_import import load_torchvision
+from vera.data.images import celeba
+from vera.data.images import photo_patches as photos
 from vera.errors import DataCorrupt, DataMissing, SettingError
-from vera.registry import unseen_sets
+from vera.spec.registry import unseen_sets
 
 OWN = ["constant", "interpolated", "inverted", "photos", "uniform"]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vera.data import Crop, Hepmass, Human, uci
-from vera.data.uci_tables import Official
+from vera.data import Crop, Hepmass, Human
+from vera.data.files import uci_archive as uci
+from vera.data.tables.uci_table import Official
 
 ROWS = 200
 

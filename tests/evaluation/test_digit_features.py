@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import pad
 
 from vera.data import Digits32, StackedMNIST
-from vera.data.digit_tables import EmbeddedMNISTTable
+from vera.data.digits.tables import EmbeddedMNISTTable
 from vera.errors import IncompatibleModel, SettingError
 from vera.evaluation import DigitFeatures, DigitRecipe, Moments, frechet_distance
 from vera.evaluation import digit_features as module

@@ -9,7 +9,7 @@ from vera.data.labelled import LabelledBatch
 from vera.models.mlp import StatisticsNetwork
 from vera.models.sngan import sngan_generator
 from vera.models.wrn import WideResNet
-from vera.registry import joint_methods
+from vera.spec.registry import joint_methods
 
 CLASSES, SIDE, BATCH = 3, 8, 4
 

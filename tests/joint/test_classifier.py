@@ -9,14 +9,14 @@ from conformance import expect_refusal
 from joint_helpers import CLASSES, DIM, LinearClassifier, labelled_batch, small_classifier
 from scipy.special import logsumexp
 
-from vera.build import build_method
 from vera.data.labelled import LabelledBatch
 from vera.errors import IncompatibleModel, SettingError
 from vera.gradients import gradient
 from vera.joint import VAT, JointVERA, Supervised
 from vera.models import MLP, Classifier, MLPClassifier, mlp_generator
-from vera.registry import joint_methods, models
-from vera.spec import TrialSpec
+from vera.spec.registry import joint_methods, models
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_method
 
 
 def leaky(x):

@@ -12,7 +12,7 @@ from oracles import SIGMAS, assert_mean
 
 from vera.data.labelled import LabelledBatch
 from vera.joint import JEM
-from vera.registry import methods
+from vera.spec.registry import methods
 
 SLOPE = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
 CHAINS, KAPPA = 3_000, 20

@@ -4,12 +4,12 @@ import pytest
 import torch
 from conformance import BATCH, CLASSIFIERS, PAIRS, check_resume, expect_refusal, make_method, make_trainer, other_settings, points
 
-from sweeps.trial import Trial
+from sweeps.trial.identity import Trial
 from vera.errors import IncompatibleModel, PluginError, UnknownName
-from vera.registry import joint_methods, load_plugin
-from vera.spec import TrialSpec
-from vera.tasks import build_task
-from vera.trainer import Trainer
+from vera.spec.registry import joint_methods, load_plugin
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.training.trainer import Trainer
 
 pytestmark = pytest.mark.usefixtures("registries")
 
@@ -27,9 +27,9 @@ from vera.data import LabelledBatch, LabelledData, Split
 from vera.joint import ClassifierMethod
 from vera.methods import Metrics
 from vera.models import Classifier
-from vera.optim import adam, descend
-from vera.registry import datasets, joint_methods, models
-from vera.settings import NonNegative, Positive
+from vera.training.optimisers import adam, descend
+from vera.spec.registry import datasets, joint_methods, models
+from vera.spec.settings import NonNegative, Positive
 
 
 @joint_methods.register("pseudo-label")

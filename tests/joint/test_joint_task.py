@@ -9,14 +9,14 @@ import torch
 from conformance import differences, expect_refusal, numbers, other_settings
 from joint_helpers import Blobs, LinearClassifier, Tiles
 
-from sweeps.attempt import run_trial
-from sweeps.trial import Trial
+from sweeps.run.attempt import run_trial
+from sweeps.trial.identity import Trial
 from vera.errors import IncompatibleModel, PluginError
 from vera.models import MLP
-from vera.registry import datasets, joint_methods, models
-from vera.settings import settings_of
-from vera.spec import TrialSpec
-from vera.tasks import build_task
+from vera.spec.registry import datasets, joint_methods, models
+from vera.spec.settings import settings_of
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
 
 pytestmark = pytest.mark.usefixtures("sources")
 

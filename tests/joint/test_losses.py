@@ -21,7 +21,7 @@ from vera.data.labelled import LabelledBatch
 from vera.joint import JEM, JointMEG, JointMethod, JointVERA, Supervised
 from vera.joint.losses import class_entropy, joint_contrast
 from vera.models import StatisticsNetwork, mlp_generator
-from vera.registry import joint_methods
+from vera.spec.registry import joint_methods
 
 WEIGHTS = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.7, 0.4, 0.3), (100.0, 2.0, 0.1)]
 """α, β and γ: each alone, and together."""

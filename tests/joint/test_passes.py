@@ -9,13 +9,13 @@ from conformance import differences, numbers
 from joint_helpers import Blobs, labelled_batch, small_classifier
 from passes_helpers import SIDE, SMALL, assert_same_up_to, images, made, networks, stepped
 
-from vera.checkpoint import describe_network
 from vera.data.labelled import Split
 from vera.joint import Supervised
-from vera.registry import datasets
-from vera.spec import TrialSpec
-from vera.tasks import build_task
-from vera.trainer import Trainer
+from vera.spec.registry import datasets
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.training.checkpoint import describe_network
+from vera.training.trainer import Trainer
 
 every_method = pytest.mark.parametrize("name", list(SMALL))
 

@@ -12,13 +12,13 @@ from conformance import differences, expect_refusal
 from joint_helpers import Blobs
 from passes_helpers import SMALL, images, made, stepped
 
-from sweeps.trial import Trial
+from sweeps.trial.identity import Trial
 from vera.errors import SettingError
 from vera.joint import Supervised
 from vera.joint.precision import LOSS_SCALE, SETTINGS, scaled_gradient
-from vera.registry import datasets
-from vera.settings import settings_of
-from vera.spec import TrialSpec
+from vera.spec.registry import datasets
+from vera.spec.settings import settings_of
+from vera.spec.trial_spec import TrialSpec
 
 
 @pytest.mark.parametrize(("precision", "reason"), [("bfloat16", "illegal instruction"), ("float16", "slower")])

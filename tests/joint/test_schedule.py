@@ -4,8 +4,8 @@ import pytest
 import torch
 from conformance import CLASSIFIERS, PAIRS, check_resume, differences, example, make_method
 
-from vera.registry import joint_methods
-from vera.schedule import Schedule
+from vera.spec.registry import joint_methods
+from vera.training.schedule import Schedule
 
 MOVING = {"warmup": 10, "decay_at": (3, 9), "decay": 0.3}
 """At step 7, where `check_resume` interrupts a run, the rates are still rising and one milestone of two is past."""

@@ -2,7 +2,7 @@
 
 import shlex
 
-from bench.cli import main, parser
+from bench.cli.main import main, parser
 
 RUN = ("run", "table2", "--profile", "paper", "--only", "method=vera")
 SHARED = ("--results-dir", "/shared/results")

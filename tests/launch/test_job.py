@@ -40,7 +40,7 @@ def test_a_checkout_is_sent_along_without_what_is_large(capsys, tmp_path):
     assert environment["working_dir"] == str(tmp_path)
     assert {"/.venv", "/.git", "/results"} <= set(environment["excludes"])
     RuntimeEnv(**environment)
-    assert found["entrypoint"][:3] == ("python", "-m", "bench.cli")
+    assert found["entrypoint"][:3] == ("python", "-m", "bench.cli.main")
     assert parsed(("vera", *found["entrypoint"][3:])).sweep == "table2"
 
 

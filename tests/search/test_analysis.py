@@ -9,8 +9,8 @@ from sweeps.search.analysis import importance, progress, ranks
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective, Result
 from sweeps.search.space import Space, choice, uniform
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 SPACE = Space((uniform("method.a", low=0, high=1), uniform("method.b", low=0, high=1), choice("method.c", values=("x", "y"))))
 

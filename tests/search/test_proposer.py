@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from engine_helpers import make_row
 
-from sweeps.canonical import canonical_json
-from sweeps.row import CurvePoint
 from sweeps.search.declaration import Search, best
 from sweeps.search.objective import Objective
 from sweeps.search.proposer import Proposer
-from sweeps.search.rules import Never, rule_for
 from sweeps.search.space import Space, choice, log_uniform
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.search.stopping_rules import Never, rule_for
+from sweeps.store.row import CurvePoint
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 LIKELIHOOD = Objective("test_log_likelihood", worst=-50.0)
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from engine_helpers import vera
 
-from sweeps.conditions import Conditions
-from sweeps.execute import Engine
+from sweeps.cluster.execute import Engine
+from sweeps.cluster.search_run import Budget, run_search
+from sweeps.run.conditions import Conditions
 from sweeps.search.declaration import Search, best
 from sweeps.search.objective import Objective
-from sweeps.search.run import Budget, run_search
 from sweeps.search.space import Space, log_uniform
-from sweeps.store import Store
-from sweeps.trial import Trial
+from sweeps.store.store import Store
+from sweeps.trial.identity import Trial
 from vera.errors import VeraError
-from vera.spec import TrialSpec
+from vera.spec.trial_spec import TrialSpec
 
 
 def base(profile):

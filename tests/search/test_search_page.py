@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.cli import parser
-from bench.searches import TASKS, find_search
-from bench.searching import SAMPLERS, SCHEDULERS, asked_search
+from bench.cli.main import parser
+from bench.cli.verbs.search import SAMPLERS, SCHEDULERS, asked_search
+from bench.searches.problems import TASKS, find_search
 
 PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text()
 COMMANDS = [line.split("  ")[0] for line in re.findall(r"^(vera .*)$", PAGE, re.MULTILINE)]

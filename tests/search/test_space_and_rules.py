@@ -8,11 +8,11 @@ import pytest
 from engine_helpers import make_row
 
 from sweeps.search.objective import Objective, Result, aggregated
-from sweeps.search.rules import Halving, Median, Never, milestones, rule_for
 from sweeps.search.samplers import sampler_for
 from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
+from sweeps.search.stopping_rules import Halving, Median, Never, milestones, rule_for
 from vera.errors import SettingError
-from vera.spec import TrialSpec
+from vera.spec.trial_spec import TrialSpec
 
 SPEC = TrialSpec(
     {"name": "moons"},

@@ -8,23 +8,23 @@ from engine_helpers import make_row
 from ray.tune.schedulers import TrialScheduler
 from ray.tune.search import Searcher
 
-from sweeps.canonical import canonical_json
-from sweeps.conditions import Conditions
+from sweeps.cluster import search_run as running
+from sweeps.cluster.execute import Engine
+from sweeps.cluster.search_jobs import Jobs
+from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler
 from sweeps.errors import StoreError
-from sweeps.execute import Engine
-from sweeps.listener import Listener
-from sweeps.row import Record
-from sweeps.search import run as running
+from sweeps.run.conditions import Conditions
+from sweeps.run.listener import Listener
 from sweeps.search.declaration import Search
-from sweeps.search.jobs import Jobs
 from sweeps.search.objective import Objective
 from sweeps.search.proposer import Proposer
-from sweeps.search.rules import Never, rule_for
 from sweeps.search.space import Space, choice, log_uniform, whole
-from sweeps.search.tuning import ProposerSearcher, RuleScheduler
-from sweeps.store import Store
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.search.stopping_rules import Never, rule_for
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 AXES = (log_uniform("method.lr", low=1e-4, high=1e-1, grid=(1e-4, 1e-3, 1e-2)),)
 SPEC = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 100, evaluate_every=10)

@@ -13,8 +13,8 @@ import pytest
 from engine_helpers import finish, start, vera, wait_for
 from node_helpers import cluster
 
-from bench.searches import FLOW_LIKELIHOOD
-from sweeps.store import Store
+from bench.searches.problems import FLOW_LIKELIHOOD
+from sweeps.store.store import Store
 
 PLUGIN = Path(__file__).with_name("traced_plugin.py")
 CONFIGURATIONS, SEEDS, STEPS = 12, 2, 20

@@ -7,7 +7,7 @@ from engine_helpers import plugged
 from pyarrow import fs
 from store_helpers import CREDENTIALS
 
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 BUCKET = "results"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sweeps.row import Row
-from sweeps.schema import column_types
-from sweeps.sweep import sweeps
-from vera.registry import load_plugin, methods
+from sweeps.store.row import Row
+from sweeps.store.schema import column_types
+from sweeps.trial.sweep import sweeps
+from vera.spec.registry import load_plugin, methods
 
 PLUGIN = Path(__file__).with_name("trouble_plugin.py")
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def results(record):
 def start(*arguments, **environment):
     """`vera ...` in a session of its own, as a terminal would start it."""
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "bench.cli", *map(str, arguments)],
+        [sys.executable, "-W", "error", "-m", "bench.cli.main", *map(str, arguments)],
         cwd=ROOT, env=os.environ | {"PYTHONUNBUFFERED": "1"} | {k: str(v) for k, v in environment.items()},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip

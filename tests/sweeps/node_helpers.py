@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine_helpers import wait_for
 
-from sweeps.cluster import QUIET
+from sweeps.cluster.connection import QUIET
 
 MEMORY, TRIES = 100_000_000, 5
 

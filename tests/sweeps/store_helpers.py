@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
-from sweeps.schema import column_types
-from sweeps.store import Store
+from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
+from sweeps.store.schema import column_types
+from sweeps.store.store import Store
 
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "id-of-nobody",

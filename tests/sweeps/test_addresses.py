@@ -6,8 +6,8 @@ import re
 import pytest
 
 from sweeps.errors import StoreError
-from sweeps.places import Address, is_url, settled, within
-from sweeps.store import Store
+from sweeps.store.address import Address, is_url, settled, within
+from sweeps.store.store import Store
 
 
 def test_a_name_goes_before_the_options_of_an_address():

@@ -12,11 +12,12 @@ import pytest
 import torch
 from engine_helpers import TIMING, content, plugin
 
-from sweeps.attempt import Attempt, Ending, run_trial
-from sweeps.conditions import Conditions
-from sweeps.scrub import scrubbed
-from sweeps.store import Store
-from vera.tasks import DensityTask, Measurement
+from sweeps.run.attempt import Attempt, Ending, run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.run.scrub import scrubbed
+from sweeps.store.store import Store
+from vera.tasks.contract import Measurement
+from vera.tasks.density import DensityTask
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 
@@ -226,10 +227,10 @@ def test_a_checkpoint_that_could_not_be_read_is_not_thrown_away(tmp_path, monkey
     attempt = Attempt(trouble(steps=10_000, pause=0.001), conditions)
     attempt.advance(0.05)
     kept = attempt.checkpoint.read_bytes()
-    monkeypatch.setattr("vera.checkpoint.torch.load", broken(OSError("input/output error")))
+    monkeypatch.setattr("vera.training.checkpoint.torch.load", broken(OSError("input/output error")))
     assert Attempt(attempt.trial, conditions).ending.outcome == "error"
     assert attempt.checkpoint.read_bytes() == kept
-    monkeypatch.setattr("vera.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory")))
+    monkeypatch.setattr("vera.training.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory")))
     assert Attempt(attempt.trial, conditions).ending.outcome == "out_of_memory"
     assert attempt.checkpoint.read_bytes() == kept
 
@@ -258,7 +259,7 @@ def test_an_array_that_the_store_cannot_keep_is_an_error_in_the_row(monkeypatch)
 
 
 def test_what_is_lost_keeps_its_restarts_and_its_last_report(tmp_path):
-    from sweeps.restarts import RestartLog
+    from sweeps.run.restarts import RestartLog
 
     trial, conditions = trouble(), Conditions(checkpoint_dir=str(tmp_path))
     RestartLog().with_entry(5, "loss is nan", 0, 1.5).write(tmp_path / f"{trial.id}.pt")

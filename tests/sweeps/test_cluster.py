@@ -10,11 +10,11 @@ import time
 import pytest
 from engine_helpers import wait_for
 
-from sweeps import cluster
-from sweeps.cluster import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
-from sweeps.conditions import Conditions
+from sweeps.cluster import connection as cluster
+from sweeps.cluster.connection import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
+from sweeps.cluster.head_watch import watched_head
 from sweeps.errors import EngineError
-from sweeps.head import watched_head
+from sweeps.run.conditions import Conditions
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_token_is_written_whole_or_not_at_all(token, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("sweeps.cluster.os.fsync", full)
+    monkeypatch.setattr("sweeps.cluster.connection.os.fsync", full)
     with pytest.raises(EngineError, match=r"No space left on device. Set RAY_AUTH_TOKEN_PATH elsewhere\."):
         protect_token(token)
     assert not token.exists()

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from store_helpers import a_record, a_row, files, filled, holds, parquet_files
 
-from sweeps import parts
 from sweeps.errors import StoreError
-from sweeps.local_folder import locked
-from sweeps.row import Record
-from sweeps.schema import KINDS
-from sweeps.store import Store
+from sweeps.store import parts
+from sweeps.store.local_folder import locked
+from sweeps.store.row import Record
+from sweeps.store.schema import KINDS
+from sweeps.store.store import Store
 
 
 def test_compaction_leaves_one_file_a_kind_and_changes_nothing(place):

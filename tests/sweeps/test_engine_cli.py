@@ -7,9 +7,9 @@ import shlex
 import pytest
 from engine_helpers import PLUGIN, ROOT, vera
 
-from bench.cli import main, parser
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
+from bench.cli.main import main, parser
+from sweeps.store.store import Store
+from sweeps.trial.sweep import find_sweep
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_nothing_is_left_behind_but_the_store(demo):
 
 
 def test_a_finished_sweep_runs_nothing(demo, capsys, monkeypatch):
-    monkeypatch.setattr("bench.engine._execute", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: pytest.fail("something ran"))
     code, out = lines(capsys, "run", "toy-demo", "--profile", "smoke", "--results-dir", demo[0])
     assert code == 0
     assert "9 already done" in out
@@ -117,7 +117,7 @@ def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
 @pytest.mark.parametrize("place", ["results/local", "my results"])
 def test_the_commands_that_are_offered_look_into_the_same_store(place, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.engine._execute", lambda *_: None)
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: None)
     assert main(["run", "toy-demo", "--profile", "smoke", "--seeds", "1", "--results-dir", place]) == 1
     shown = re.findall(r"see: (.*)$", capsys.readouterr().err, re.MULTILINE)
     assert len(shown) == 3
@@ -185,9 +185,9 @@ def test_a_count_is_at_least_one(flag, capsys):
 
 
 def test_missing_data_are_named_once_before_anything_runs(tmp_path, capsys):
-    from sweeps.sweep import sweep, sweeps
-    from sweeps.trial import Trial
-    from vera.spec import TrialSpec
+    from sweeps.trial.identity import Trial
+    from sweeps.trial.sweep import sweep, sweeps
+    from vera.spec.trial_spec import TrialSpec
 
     @sweep("needs-files", "trials on data that are not there", seeds=(0, 1))
     def needs_files(profile, seeds):

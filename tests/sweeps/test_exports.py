@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from engine_helpers import ROOT
 
-from bench.cli import main
+from bench.cli.main import main
+from sweeps.cluster.exports import ONE_QUESTION, Exports
 from sweeps.errors import EngineError
-from sweeps.exports import ONE_QUESTION, Exports
 
 BLOCKED = """
 import sys
@@ -25,7 +25,7 @@ sys.meta_path.insert(0, Blocked())
 def run(folder, *flags, before="", **environment):
     """`vera run` of three tiny trials in a process of its own."""
     arguments = ["run", "toy-demo", "--profile", "smoke", "--seeds", "1", "--results-dir", str(folder / "results"), *flags]
-    script = f"{before}\nimport sys; from bench.cli import main; sys.exit(main({arguments!r}))"
+    script = f"{before}\nimport sys; from bench.cli.main import main; sys.exit(main({arguments!r}))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
@@ -69,13 +69,13 @@ def test_none_of_them_is_needed(tmp_path):
 
 def test_our_own_modules_load_none_of_them():
     """Ray itself tries to import some, to count who uses them."""
-    script = "import sys, sweeps.exports, sweeps.execute, bench.cli; print({'mlflow', 'wandb', 'tensorboardX'} & {*sys.modules})"
+    script = "import sys, sweeps.cluster.exports, sweeps.cluster.execute, bench.cli.main; print({'mlflow', 'wandb', 'tensorboardX'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
 def test_a_package_that_is_missing_is_named_before_anything_runs(monkeypatch):
-    monkeypatch.setattr("sweeps.exports.find_spec", lambda name: None)
+    monkeypatch.setattr("sweeps.cluster.exports.find_spec", lambda name: None)
     with pytest.raises(EngineError, match="--wandb needs the package wandb"):
         Exports(wandb="a-project").check()
 
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 def test_an_export_that_fails_is_switched_off_with_one_warning(capsys):
     from ray import tune
 
-    from sweeps.callback import Tolerant
+    from sweeps.cluster.callback import Tolerant
 
     class Gone(tune.Callback):
         calls = 0

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from sweeps.frame import COLUMNS, frame
-from sweeps.row import SCHEMA_VERSION, Row
-from sweeps.schema import column_types
+from sweeps.store.frame import COLUMNS, frame
+from sweeps.store.row import SCHEMA_VERSION, Row
+from sweeps.store.schema import column_types
 
 
 def a_row(trial_id, metrics, method, **parts):

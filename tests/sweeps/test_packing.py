@@ -12,13 +12,24 @@ from engine_helpers import PATIENCE, PLUGIN, ROOT, make_row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.cli import main, parser
-from sweeps.attempt import run_trial
-from sweeps.conditions import Conditions
+from bench.cli.main import main, parser
+from sweeps.cluster.gpu_packing import (
+    GRAIN,
+    MARGIN,
+    MOST,
+    SMOKE_STEPS,
+    Footprint,
+    check_packable,
+    measure,
+    needs_whole,
+    repeats,
+    share,
+)
 from sweeps.errors import EngineError
-from sweeps.packing import GRAIN, MARGIN, MOST, SMOKE_STEPS, Footprint, check_packable, measure, needs_whole, repeats, share
-from sweeps.plan import kind
-from sweeps.store import Store
+from sweeps.run.attempt import run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.store.store import Store
+from sweeps.trial.plan import kind
 
 GB = 2**30
 
@@ -82,7 +93,7 @@ def test_a_short_run_is_watched_from_its_beginning_to_its_end(trouble_plugin, mo
         ran.append((trial.spec.steps, conditions))
         return run_trial(trial, conditions)
 
-    monkeypatch.setattr("sweeps.packing.run_trial", watched)
+    monkeypatch.setattr("sweeps.cluster.gpu_packing.run_trial", watched)
     trial = trouble_plugin.trouble(steps=1_000_000)
     conditions = Conditions(checkpoint_dir=str(tmp_path), gpus=0.25, time_limit=1.0, cpus=1)
     assert measure(trial, conditions, device) == Footprint(1, 2, 3)
@@ -148,8 +159,8 @@ def test_what_was_before_stands_at_the_beginning_of_the_log(trouble_plugin):
 
 GPUS = """
 import sys
-from bench.cli import main
-from sweeps.cluster import connected
+from bench.cli.main import main
+from sweeps.cluster.connection import connected
 
 with connected(cpus=4, gpus=1):
     sys.exit(main(sys.argv[1:]))
@@ -204,7 +215,7 @@ def test_auto_without_a_gpu_is_one_line_and_no_trial_is_run(tmp_path, capsys, mo
     def bare(address):
         yield {"CPU": 2.0, "GPU": 0.0}
 
-    monkeypatch.setattr("sweeps.execute.connected", bare)
+    monkeypatch.setattr("sweeps.cluster.execute.connected", bare)
     command = ["run", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path), "--gpus-per-trial", "auto"]
     assert main(command) == 2
     assert capsys.readouterr().err == (

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from engine_helpers import make_row
 
-from sweeps.canonical import canonical_json
-from sweeps.plan import Plan, estimate, make_plan, unique
-from sweeps.sweep import find_sweep
-from sweeps.trial import with_seed
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import with_seed
+from sweeps.trial.plan import Plan, estimate, make_plan, unique
+from sweeps.trial.sweep import find_sweep
 
 SWEEP = find_sweep("toy-demo")
 TRIALS = SWEEP.trials("smoke")

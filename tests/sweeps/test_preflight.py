@@ -16,14 +16,15 @@ from node_helpers import free_port
 from pyarrow import fs
 from store_helpers import CREDENTIALS
 
-from sweeps import cluster, preflight
-from sweeps.cluster import check_reachable, connected, joined_address
+from sweeps.cluster import connection as cluster
+from sweeps.cluster import preflight
+from sweeps.cluster.connection import check_reachable, connected, joined_address
+from sweeps.cluster.execute import Engine, Listener, close, job_for
+from sweeps.cluster.preflight import Answer, Question, answer, complaints, refuse
 from sweeps.errors import EngineError, StoreError
-from sweeps.execute import Engine, Listener, close, job_for
-from sweeps.preflight import Answer, Question, answer, complaints, refuse
-from sweeps.remote_folder import RemoteFolder
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
+from sweeps.store.bucket_folder import RemoteFolder
+from sweeps.store.store import Store
+from sweeps.trial.sweep import find_sweep
 
 GOOD = Answer(versions={"python": "3.11.4", "ray": "2.60.0", "torch": "2.13.0+cpu", "vera": "0.1.0"}, commit="a" * 40)
 QUESTION = Question("/shared/results", ".mark", ("/data",))
@@ -97,7 +98,7 @@ def test_a_mark_that_cannot_be_left_is_an_error_with_a_way_on(tmp_path):
 
 
 class Denied(OSError):
-    """As `sweeps.s3` words what a server refuses."""
+    """As `sweeps.store.s3` words what a server refuses."""
 
     def __init__(self, *_):
         super().__init__(5, "access is denied. Credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
@@ -192,12 +193,12 @@ def guarded_bucket(s3_endpoint, bucket):
 
 TWO_NODES = """
 import os, pathlib, sys
-from sweeps.cluster import QUIET, connected, protect_token
+from sweeps.cluster.connection import QUIET, connected, protect_token
 os.environ.update(QUIET)
 protect_token(pathlib.Path.home() / ".ray" / "auth_token")
 from ray.cluster_utils import Cluster
 from sweeps.errors import EngineError
-from sweeps import preflight
+from sweeps.cluster import preflight
 
 results, bucket = pathlib.Path(sys.argv[1]), sys.argv[2]
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100_000_000})
@@ -265,7 +266,7 @@ def test_an_address_that_answers_is_taken():
 
 
 def test_a_run_on_a_cluster_that_is_not_there_is_one_line(tmp_path, capsys, monkeypatch):
-    from bench.cli import main
+    from bench.cli.main import main
 
     monkeypatch.setattr(cluster.check_reachable, "__defaults__", (0.3,))
     code = main(["run", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path), "--address", f"127.0.0.1:{free_port()}"])

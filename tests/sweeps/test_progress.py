@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 import pytest
 from engine_helpers import make_row, plugin
 
-from sweeps import progress as progress_module
-from sweeps.attempt import Attempt
-from sweeps.conditions import Conditions
-from sweeps.execute import job_for
-from sweeps.progress import Progress, line_for
-from sweeps.store import Store
+from sweeps.cluster.execute import job_for
+from sweeps.run import progress as progress_module
+from sweeps.run.attempt import Attempt
+from sweeps.run.conditions import Conditions
+from sweeps.run.progress import Progress, line_for
+from sweeps.store.store import Store
 
 
 class Terminal(io.StringIO):
@@ -92,8 +92,8 @@ def test_steps_of_an_earlier_process_are_not_counted_as_trained_here(clock):
 
 @pytest.mark.usefixtures("trouble_plugin")
 def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_path):
-    from sweeps.callback import ListenerCallback
-    from sweeps.trainable import TrialTrainable
+    from sweeps.cluster.callback import ListenerCallback
+    from sweeps.cluster.trainable import TrialTrainable
 
     trial, conditions = plugin().trouble(steps=20), Conditions(checkpoint_dir=str(tmp_path / "checkpoints"))
     saved = Attempt(trial, conditions)

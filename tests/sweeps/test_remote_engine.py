@@ -10,16 +10,16 @@ import pytest
 from engine_helpers import PLUGIN, ROOT, content, start, vera, wait_for
 from test_survival import alive, processes_of, read_log
 
-from bench.cli import main
-from bench.flags import output_folder
-from sweeps.attempt import Attempt, run_trial
-from sweeps.conditions import Conditions
-from sweeps.places import within
-from sweeps.remote_folder import RemoteFolder
-from sweeps.row import Record
-from sweeps.shelf import forget_checkpoints
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
+from bench.cli.flags import output_folder
+from bench.cli.main import main
+from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.checkpoint_store import forget_checkpoints
+from sweeps.run.conditions import Conditions
+from sweeps.store.address import within
+from sweeps.store.bucket_folder import RemoteFolder
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.sweep import find_sweep
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(bucket, tmp_path,
     assert (row.outcome, row.attempt) == ("ok", 1)
     assert checkpoints.names("") == set()
 
-    monkeypatch.setattr("bench.engine._execute", lambda *_: pytest.fail("something ran"))
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: pytest.fail("something ran"))
     assert main(list(command)) == 0
     assert "1 trial · 1 already done" in capsys.readouterr().out
     assert main(["status", "--results-dir", bucket]) == 0

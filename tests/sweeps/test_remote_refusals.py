@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from store_helpers import CREDENTIALS, filled
 
-from sweeps import remote_folder, s3
 from sweeps.errors import StoreError
-from sweeps.store import Store
+from sweeps.store import bucket_folder as remote_folder
+from sweeps.store import s3
+from sweeps.store.store import Store
 
 
 class Denies(BaseHTTPRequestHandler):

@@ -7,10 +7,10 @@ import pytest
 from pyarrow import fs
 from store_helpers import a_record, files, filled, finish, holds, parquet_files, python
 
-from sweeps import remote_folder
-from sweeps.remote_folder import RemoteFolder
-from sweeps.schema import KINDS
-from sweeps.store import Store
+from sweeps.store import bucket_folder as remote_folder
+from sweeps.store.bucket_folder import RemoteFolder
+from sweeps.store.schema import KINDS
+from sweeps.store.store import Store
 
 
 def test_a_row_is_never_overwritten_by_another_attempt(bucket):

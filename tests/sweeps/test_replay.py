@@ -6,11 +6,11 @@ import pytest
 import torch
 from engine_helpers import make_row, plugin
 
-from sweeps.attempt import run_trial
-from sweeps.conditions import Conditions
 from sweeps.errors import EngineError
-from sweeps.provenance import processor
-from sweeps.replay import compare_with_replay, differences
+from sweeps.run.attempt import run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.run.provenance import processor
+from sweeps.run.replay import compare_with_replay, differences
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 
@@ -54,7 +54,7 @@ def test_another_id_says_that_the_trial_itself_has_changed():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_row_of_a_gpu_is_not_replayed_where_there_is_none(monkeypatch):
-    monkeypatch.setattr("sweeps.replay.run_trial", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr("sweeps.run.replay.run_trial", lambda *_: pytest.fail("something was trained"))
     row = make_row("4f0c9a1b2d3e4f50", device="cuda")
     with pytest.raises(EngineError) as caught:
         compare_with_replay(row, Conditions(device=row.device))

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from engine_helpers import content, plugin
 
-from sweeps.attempt import Attempt, run_trial
-from sweeps.conditions import Conditions
-from sweeps.local_folder import ABANDONED
-from sweeps.replay import compare_with_replay
-from sweeps.restarts import RestartLog, forget_checkpoint
-from sweeps.trial import Trial
+from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.run.replay import compare_with_replay
+from sweeps.run.restarts import RestartLog, forget_checkpoint
+from sweeps.store.local_folder import ABANDONED
+from sweeps.trial.identity import Trial
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sweeps.errors import StoreError
-from sweeps.row import SCHEMA_VERSION, CurvePoint, Record, Row
-from sweeps.schema import SCHEMAS, StoredArray, check, column_types, load_array, store_array
-from sweeps.store import Store
+from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
+from sweeps.store.schema import SCHEMAS, StoredArray, check, column_types, load_array, store_array
+from sweeps.store.store import Store
 
 JSON_COLUMNS = {"metrics": "{}", "spec": "{}", "versions": "{}", "restarts": "[]"}
 PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
@@ -158,6 +158,6 @@ def test_curves_and_arrays_are_held_to_it_too():
 
 
 def test_reading_results_loads_neither_torch_nor_ray():
-    code = "import sys, sweeps.store, sweeps.frame; sys.exit(str(sorted({'torch', 'ray'} & set(sys.modules))))"
+    code = "import sys, sweeps.store.store, sweeps.store.frame; sys.exit(str(sorted({'torch', 'ray'} & set(sys.modules))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == "[]"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sweeps.scrub import scrubbed
+from sweeps.run.scrub import scrubbed
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from engine_helpers import ROOT, vera
 
-from bench.cli import main, parser
-from sweeps.attempt import Attempt, run_trial
-from sweeps.conditions import Conditions
-from sweeps.only import matching
-from sweeps.sources import plugin_sources
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
-from vera.registry import datasets, load_plugin, methods
+from bench.cli.main import main, parser
+from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.run.plugin_sources import plugin_sources
+from sweeps.store.store import Store
+from sweeps.trial.filter import matching
+from sweeps.trial.sweep import find_sweep
+from vera.spec.registry import datasets, load_plugin, methods
 
 EXAMPLES = ROOT / "docs" / "examples"
 MINE = "method=noise-contrast"
@@ -40,7 +40,7 @@ def edit(file):
 
 
 def trials(only=MINE):
-    import bench.paper  # noqa: F401 (registers the tables)
+    import bench.paper.artifacts  # noqa: F401 (registers the tables)
 
     return matching(find_sweep("table2").trials("smoke"), [only])
 
@@ -73,7 +73,7 @@ def test_a_row_of_ours_names_no_source():
 
 
 def test_a_data_set_has_a_source_too():
-    from vera.spec import TrialSpec
+    from vera.spec.trial_spec import TrialSpec
 
     load_plugin(EXAMPLES / "two_classes.py")
     spec = TrialSpec({"name": "two-classes"}, {"energy": {"name": "mlp-classifier"}}, {"name": "supervised"}, 1, task="joint")

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import pytest
 from engine_helpers import PLUGIN, plugin
 
-from bench.cli import main
+from bench.cli.main import main
+from sweeps.cluster.execute import Engine, Listener, close, execute, job_for
+from sweeps.cluster.search_run import Budget, run_search
 from sweeps.errors import StoreError
-from sweeps.execute import Engine, Listener, close, execute, job_for
+from sweeps.run.storable import check_storable
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
-from sweeps.search.run import Budget, run_search
 from sweeps.search.space import Space, choice
-from sweeps.storable import check_storable
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 
@@ -29,7 +29,7 @@ def trouble_search(*axes):
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
     """One that never gets as far as a cluster."""
-    for place in ("sweeps.execute.on_cluster", "sweeps.search.run.on_cluster"):
+    for place in ("sweeps.cluster.execute.on_cluster", "sweeps.cluster.search_run.on_cluster"):
         monkeypatch.setattr(place, lambda *_: pytest.fail("a cluster was started"))
     return Engine(tmp_path / "trials", tmp_path / "checkpoints")
 

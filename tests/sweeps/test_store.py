@@ -11,9 +11,9 @@ import pytest
 from store_helpers import a_record, a_row, files, filled, holds, parquet_files
 
 from sweeps.errors import UnknownTrial
-from sweeps.row import Record
-from sweeps.schema import KINDS, SCHEMAS
-from sweeps.store import Store
+from sweeps.store.row import Record
+from sweeps.store.schema import KINDS, SCHEMAS
+from sweeps.store.store import Store
 
 
 def test_a_trial_is_there_when_its_row_is(store):

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from store_helpers import a_record, filled, holds, refuse
 
-from sweeps import parts
-from sweeps.schema import to_tables
-from sweeps.store import Store
+from sweeps.store import parts
+from sweeps.store.schema import to_tables
+from sweeps.store.store import Store
 
 
 def foreign(path):
@@ -73,7 +73,7 @@ def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
 def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
     store = filled(tmp_path)
     (tmp_path / "rows" / "t03.parquet").write_bytes(b"")
-    monkeypatch.setattr("sweeps.local_folder.os.replace", refuse(errno.EROFS))
+    monkeypatch.setattr("sweeps.store.local_folder.os.replace", refuse(errno.EROFS))
     for _ in range(2):
         assert len(store.rows()) == 4
     assert len(store.problems) == 1
@@ -99,7 +99,7 @@ def test_a_lack_of_memory_is_not_taken_for_damage(tmp_path, monkeypatch, place):
     def lack(*arguments, **options):
         raise pa.ArrowMemoryError("malloc of size 2147483648 failed")
 
-    monkeypatch.setattr(f"sweeps.parts.pq.{place}", lack)
+    monkeypatch.setattr(f"sweeps.store.parts.pq.{place}", lack)
     with pytest.raises(MemoryError, match="malloc"):
         store.rows()
     monkeypatch.undo()

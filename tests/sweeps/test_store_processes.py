@@ -6,7 +6,7 @@ import time
 import pandas as pd
 from store_helpers import a_record, files, filled, finish, holds, python
 
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 
 def test_two_writers_of_one_trial_leave_one_whole_record(place, tmp_path):

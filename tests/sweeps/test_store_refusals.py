@@ -7,14 +7,14 @@ import pytest
 from store_helpers import a_record, filled, finish, holds, python, refuse
 
 from sweeps.errors import StoreError
-from sweeps.store import Store
+from sweeps.store.store import Store
 
 
 @pytest.mark.parametrize("after", range(6))
 def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, after):
     store = filled(tmp_path, 2)
     with monkeypatch.context() as patch:
-        patch.setattr("sweeps.local_folder.os.fsync", refuse(errno.ENOSPC, after))
+        patch.setattr("sweeps.store.local_folder.os.fsync", refuse(errno.ENOSPC, after))
         with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
             store.write(a_record("t01", attempt=2))
     assert list(tmp_path.rglob(".*.tmp")) == []
@@ -49,14 +49,14 @@ else:
 )
 def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
     store = filled(tmp_path, 1)
-    monkeypatch.setattr("sweeps.local_folder.Path.open", refuse(number))
+    monkeypatch.setattr("sweeps.store.local_folder.Path.open", refuse(number))
     with pytest.raises(StoreError, match=message):
         store.write(a_record("t01"))
 
 
 def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch):
     store = filled(tmp_path, 1)
-    monkeypatch.setattr("sweeps.local_folder.os.listdir", refuse(errno.EACCES))
+    monkeypatch.setattr("sweeps.store.local_folder.os.listdir", refuse(errno.EACCES))
     with pytest.raises(StoreError, match=r"Cannot read the results in .* permission denied"):
         store.rows()
     with pytest.raises(StoreError, match="Cannot use the results in"):
@@ -91,7 +91,7 @@ def test_a_path_that_is_no_directory_is_a_clear_error(tmp_path):
 
 
 def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("sweeps.local_folder.fcntl.flock", refuse(errno.ENOLCK))
+    monkeypatch.setattr("sweeps.store.local_folder.fcntl.flock", refuse(errno.ENOLCK))
     store = filled(tmp_path)
     store.compact()
     assert len(store.rows()) == 5

@@ -8,10 +8,10 @@ import pytest
 from store_helpers import a_record, filled, holds
 
 from sweeps.errors import StoreError
-from sweeps.migrations import MIGRATIONS
-from sweeps.row import SCHEMA_VERSION
-from sweeps.schema import to_tables
-from sweeps.store import Store
+from sweeps.store.migrations import MIGRATIONS
+from sweeps.store.row import SCHEMA_VERSION
+from sweeps.store.schema import to_tables
+from sweeps.store.store import Store
 
 
 def version_0(path, kind, table):

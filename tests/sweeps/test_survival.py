@@ -18,10 +18,10 @@ import pytest
 from engine_helpers import PATIENCE, PLUGIN, ROOT, finish, results, start, vera, wait_for
 from node_helpers import cluster
 
-from sweeps.attempt import run_trial
-from sweeps.row import Record
-from sweeps.store import Store
-from sweeps.sweep import find_sweep
+from sweeps.run.attempt import run_trial
+from sweeps.store.row import Record
+from sweeps.store.store import Store
+from sweeps.trial.sweep import find_sweep
 
 STOPPED = "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
 STEPS = 250
@@ -168,8 +168,8 @@ def test_two_drivers_on_one_store_leave_one_row_a_trial(tmp_path):
 
 GPUS = """
 import sys
-from bench.cli import main
-from sweeps.cluster import connected
+from bench.cli.main import main
+from sweeps.cluster.connection import connected
 
 with connected(cpus=16, gpus=4):
     sys.exit(main(sys.argv[1:]))

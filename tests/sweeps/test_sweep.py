@@ -5,9 +5,9 @@ import json
 import pytest
 from engine_helpers import make_row
 
-from sweeps.canonical import canonical_json
-from sweeps.only import matching
-from sweeps.sweep import find_sweep, of_row, sweep, sweeps
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.filter import matching
+from sweeps.trial.sweep import find_sweep, of_row, sweep, sweeps
 from vera.errors import SettingError, UnknownName, VeraError
 
 TRIALS = find_sweep("toy-demo").trials("smoke")
@@ -86,8 +86,8 @@ def test_a_plugin_adds_a_sweep(trouble_plugin):
 
 
 def test_only_compares_numbers_as_numbers_and_skips_trials_without_the_key():
-    from sweeps.only import matching
-    from sweeps.sweep import find_sweep
+    from sweeps.trial.filter import matching
+    from sweeps.trial.sweep import find_sweep
 
     trials = find_sweep("toy-demo").trials("smoke")
     assert {trial.label for trial in matching(trials, ["method.lr=1e-3"])} == {"ML", "VERA", "PCD"}
@@ -98,6 +98,8 @@ def test_a_sweep_does_not_take_the_name_of_another():
     def mine(profile, seeds):
         return iter(())
 
-    with pytest.raises(VeraError, match=r"sweep name 'toy-demo' is taken by sweeps.demo.*another name, such as 'my-toy-demo'"):
+    with pytest.raises(
+        VeraError, match=r"sweep name 'toy-demo' is taken by sweeps.trial.demo.*another name, such as 'my-toy-demo'"
+    ):
         sweep("toy-demo", "not the demo")(mine)
     assert len(find_sweep("toy-demo").trials("smoke")) == 9

@@ -5,14 +5,14 @@ from dataclasses import asdict, replace
 import pytest
 from engine_helpers import plugin
 
-from sweeps import provenance
-from sweeps import trial as identity
-from sweeps.callback import ListenerCallback
-from sweeps.conditions import Conditions
-from sweeps.execute import Engine, Listener, close, job_for
-from sweeps.store import Store
-from sweeps.trainable import TrialTrainable
-from sweeps.trial import Trial
+from sweeps.cluster.callback import ListenerCallback
+from sweeps.cluster.execute import Engine, Listener, close, job_for
+from sweeps.cluster.trainable import TrialTrainable
+from sweeps.run import provenance
+from sweeps.run.conditions import Conditions
+from sweeps.store.store import Store
+from sweeps.trial import identity
+from sweeps.trial.identity import Trial
 from vera import tasks
 from vera.errors import DataMissing
 

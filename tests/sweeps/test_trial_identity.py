@@ -8,11 +8,11 @@ from conformance import other_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweeps.canonical import canonical_json
-from sweeps.trial import Trial
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Trial
 from vera.errors import SettingError, UnknownName
-from vera.registry import methods
-from vera.spec import TrialSpec
+from vera.spec.registry import methods
+from vera.spec.trial_spec import TrialSpec
 
 NETWORKS = {"energy": {"name": "mixture"}, "generator": {"name": "mlp-generator"}}
 
@@ -106,10 +106,10 @@ def test_seed_budget_data_and_networks_change_it(change):
 
 def test_the_profile_the_protocol_and_the_data_fingerprint_change_it(monkeypatch):
     assert Trial(spec(), profile="paper").id != BASE.id
-    monkeypatch.setattr("sweeps.trial.PROTOCOL", 2)
+    monkeypatch.setattr("sweeps.trial.identity.PROTOCOL", 2)
     protocol = Trial(spec()).id
     assert protocol != BASE.id
-    monkeypatch.setattr("vera.data.toy.Toy.version", 2)
+    monkeypatch.setattr("vera.data.toys.densities.Toy.version", 2)
     assert Trial(spec()).id not in (protocol, BASE.id)
 
 

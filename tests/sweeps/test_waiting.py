@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from sweeps import waiting
-from sweeps.waiting import told_if_waiting, waits_for
+from sweeps.cluster import wait_notice as waiting
+from sweeps.cluster.wait_notice import told_if_waiting, waits_for
 
 ONE = {"CPU": 1.0, "GPU": 0.0}
 

@@ -10,11 +10,11 @@ from typing import Annotated
 
 import torch
 
-from sweeps.sweep import sweep
-from sweeps.trial import Profile, Trial
+from sweeps.trial.identity import Profile, Trial
+from sweeps.trial.sweep import sweep
 from vera.methods.ml import MaximumLikelihood
-from vera.registry import methods
-from vera.spec import TrialSpec
+from vera.spec.registry import methods
+from vera.spec.trial_spec import TrialSpec
 
 FAULT_AT = 5
 GATE_AT = 150

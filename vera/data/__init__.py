@@ -5,27 +5,27 @@ scikit-learn, and a user's own; images of CIFAR10, CIFAR100 and SVHN, and digits
 counted, and images that a model has not seen.
 """
 
-from vera.data.cifar import CIFAR10, CIFAR100
 from vera.data.contract import DataSet, Stream
-from vera.data.crop import Crop
-from vera.data.csv_table import CSVTable
-from vera.data.digit_images import Digits32
-from vera.data.digit_tables import EmbeddedMNISTTable, MNISTTable
-from vera.data.embedded_tables import BreastCancer, DigitsTable, Wine
+from vera.data.digits.images import Digits32
+from vera.data.digits.logit import EmbeddedMNISTLogit, MNISTLogit
+from vera.data.digits.pixels import EmbeddedMNISTPixels, MNISTPixels, PixelDigits
+from vera.data.digits.stacked import StackedMNIST
+from vera.data.digits.tables import EmbeddedMNISTTable, MNISTTable
 from vera.data.epochs import EpochStream
-from vera.data.gaussian import Gaussian
-from vera.data.hepmass import Hepmass
-from vera.data.human import Human
-from vera.data.images import ImageData, ImageSplit
+from vera.data.images.cifar import CIFAR10, CIFAR100
+from vera.data.images.contract import ImageData, ImageSplit
+from vera.data.images.svhn import SVHN
+from vera.data.images.unseen import Unseen
 from vera.data.labelled import LabelledBatch, LabelledData, Split
-from vera.data.mnist import EmbeddedMNISTLogit, MNISTLogit
-from vera.data.pixels import EmbeddedMNISTPixels, MNISTPixels, PixelDigits
-from vera.data.stacked import StackedMNIST
-from vera.data.svhn import SVHN
-from vera.data.tables import LabelledTable, Table
+from vera.data.tables.contract import LabelledTable, Table
+from vera.data.tables.csv_table import CSVTable
+from vera.data.tables.embedded import BreastCancer, DigitsTable, Wine
+from vera.data.tables.uci_crop import Crop
+from vera.data.tables.uci_hepmass import Hepmass
+from vera.data.tables.uci_human import Human
 from vera.data.tensor import TensorData, as_dataset
-from vera.data.toy import Circles, Moons, Rings, Toy
-from vera.data.unseen import Unseen
+from vera.data.toys.densities import Circles, Moons, Rings, Toy
+from vera.data.toys.gaussian import Gaussian
 
 __all__ = [
     "CIFAR10",

@@ -21,7 +21,7 @@ from vera.data.contract import DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError
-from vera.randomness import seed_for
+from vera.training.random_state import seed_for
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from vera.data.contract import TEST_POINTS, DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError, VeraError
-from vera.randomness import seed_for
-from vera.settings import Count, validated
+from vera.spec.settings import Count, validated
+from vera.training.random_state import seed_for
 
 Points = Tensor | NDArray[np.floating[Any]]
 

@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor
 
-from vera.generator import Generator
-from vera.state import Stateful
+from vera.models.generator import Generator
+from vera.training.state import Stateful
 
 
 class EntropyGradient(Stateful, ABC):

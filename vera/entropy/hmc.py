@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from vera.entropy.contract import EntropyGradient
-from vera.generator import Generator, statistics_of
 from vera.gradients import squared_norm
+from vera.models.generator import Generator, statistics_of
 from vera.samplers.hmc import PriorForce, Target, hmc
 from vera.samplers.metropolis import StepSize
-from vera.settings import Count, NonNegativeCount, Positive, validated
+from vera.spec.settings import Count, NonNegativeCount, Positive, validated
 
 Force = Literal["full", "prior_only"]
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from vera.entropy.contract import EntropyGradient
-from vera.generator import Generator
-from vera.optim import ADAM_BETAS, adam
-from vera.settings import Count, Positive, validated
+from vera.models.generator import Generator
+from vera.spec.settings import Count, Positive, validated
+from vera.training.optimisers import ADAM_BETAS, adam
 
 
 class ImportanceEntropy(EntropyGradient):

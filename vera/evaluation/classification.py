@@ -16,8 +16,8 @@ from torch import Tensor
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
 from vera.evaluation.likelihood import in_chunks
-from vera.generator import evaluating
 from vera.models.classifier import Classifier
+from vera.models.generator import evaluating
 
 COLLAPSED = 0.95
 """A classifier that gives one class to more than this share of the points, when that class has less, has collapsed."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from vera.evaluation.classification import predict
 from vera.models.classifier import Classifier
 from vera.samplers import LatentRefiner
-from vera.settings import Count, validated
+from vera.spec.settings import Count, validated
 
 
 @dataclass(frozen=True)

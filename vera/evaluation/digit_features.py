@@ -19,17 +19,17 @@ from torch.nn.functional import adaptive_avg_pool2d, cross_entropy, interpolate,
 from torch.optim import Adadelta
 from torch.optim.lr_scheduler import ExponentialLR
 
-from vera.data.digest import fingerprint_of
-from vera.data.digit_tables import DigitTable, EmbeddedMNISTTable, MNISTTable
-from vera.data.files import DataDir
+from vera.data.digits.tables import DigitTable, EmbeddedMNISTTable, MNISTTable
+from vera.data.files.locations import DataDir
+from vera.data.fingerprint import fingerprint_of
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
+from vera.evaluation.cache import found_or_made, keep, kept_in
 from vera.evaluation.classification import predict
 from vera.evaluation.features import Description, Features, weights_digest
-from vera.evaluation.kept import found_or_made, keep, kept_in
 from vera.models.digit_classifier import DigitClassifier
-from vera.randomness import seed_for, seeded
-from vera.settings import Count, check_fields
+from vera.spec.settings import Count, check_fields
+from vera.training.random_state import seed_for, seeded
 
 BATCH, DECAY, SEED = 64, 0.7, 1
 DIGIT, PADDED = 28, 32

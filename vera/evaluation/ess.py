@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from vera.entropy import ImportanceEntropy
-from vera.generator import Generator
+from vera.models.generator import Generator
 
 
 def effective_sample_size(log_weights: Tensor) -> Tensor:

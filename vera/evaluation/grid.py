@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from vera.evaluation.likelihood import Estimate, in_chunks
-from vera.generator import evaluating
 from vera.gradients import LogDensity
+from vera.models.generator import evaluating
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vera.data.digest import fingerprint_of
-from vera.data.files import DataDir, data_directory
+from vera.data.files.locations import DataDir, data_directory
+from vera.data.fingerprint import fingerprint_of
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel
 from vera.evaluation.features import Description, Features, weights_digest
 

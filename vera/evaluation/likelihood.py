@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from vera.data.contract import DataSet
 from vera.data.tensor import as_dataset
 from vera.errors import IncompatibleModel, SettingError
-from vera.generator import evaluating
 from vera.gradients import LogDensity
 from vera.models.contract import Density
-from vera.randomness import seed_for
+from vera.models.generator import evaluating
+from vera.training.random_state import seed_for
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from vera.errors import SettingError
-from vera.settings import Count, validated
+from vera.spec.settings import Count, validated
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from vera.evaluation.classification import auroc
-from vera.generator import evaluating
 from vera.gradients import squared_norm, value_and_gradient
 from vera.models.classifier import Classifier
+from vera.models.generator import evaluating
 
 Scores = dict[str, Tensor]
 """By name: f, confidence (of a classifier only), gradient."""

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vera.data.files import DataDir
+from vera.data.files.locations import DataDir
 from vera.errors import SettingError
+from vera.evaluation.cache import found_or_made, keep, kept_in
 from vera.evaluation.features import Features, as_bytes
 from vera.evaluation.frechet import Moments, frechet_distance, in_random_order, kernel_distance
-from vera.evaluation.kept import found_or_made, keep, kept_in
 from vera.evaluation.likelihood import Estimate
 
 KERNEL_POINTS = 5_000

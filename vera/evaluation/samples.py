@@ -4,9 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from vera.errors import IncompatibleModel
-from vera.generator import evaluating
 from vera.methods.contract import Method
 from vera.models.contract import Density
+from vera.models.generator import evaluating
 
 
 @torch.no_grad()

@@ -15,15 +15,15 @@ from torch import Tensor
 
 from vera.data.labelled import LabelledBatch
 from vera.errors import IncompatibleModel
-from vera.generator import evaluating
 from vera.joint.losses import joint_contrast
 from vera.joint.precision import Passes, Precision, unscale_before_steps
 from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty
 from vera.models.classifier import Classifier
-from vera.registry import Registry, joint_methods
-from vera.schedule import Schedule
-from vera.settings import Count, NonNegative, NonNegativeCount, Positive
+from vera.models.generator import evaluating
+from vera.spec.registry import Registry, joint_methods
+from vera.spec.settings import Count, NonNegative, NonNegativeCount, Positive
+from vera.training.schedule import Schedule
 
 
 @dataclass(eq=False)

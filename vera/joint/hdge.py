@@ -24,10 +24,10 @@ from vera.joint.jem import JEM
 from vera.joint.losses import class_entropy
 from vera.methods.contract import Metrics
 from vera.methods.contrast import contrast
-from vera.optim import ADAM_BETAS, descend
-from vera.registry import joint_methods
-from vera.settings import Count, Decay, NonNegative, Positive
-from vera.state import Stateful
+from vera.spec.registry import joint_methods
+from vera.spec.settings import Count, Decay, NonNegative, Positive
+from vera.training.optimisers import ADAM_BETAS, descend
+from vera.training.state import Stateful
 
 
 class LogitQueue(Stateful):

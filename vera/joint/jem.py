@@ -13,9 +13,9 @@ from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod
 from vera.methods.contract import Metrics
 from vera.methods.pcd import PCD
-from vera.optim import PAPER_BETAS, adam
-from vera.registry import joint_methods
-from vera.settings import Decay, NonNegative, Positive
+from vera.spec.registry import joint_methods
+from vera.spec.settings import Decay, NonNegative, Positive
+from vera.training.optimisers import PAPER_BETAS, adam
 
 
 @joint_methods.register("jem")

@@ -6,7 +6,7 @@ from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod
 from vera.methods.contract import Metrics
 from vera.methods.meg import MEG
-from vera.registry import joint_methods
+from vera.spec.registry import joint_methods
 
 
 @joint_methods.register("meg")

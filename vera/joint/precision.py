@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from vera.errors import SettingError
-from vera.generator import Generator, batch_statistics
 from vera.models.classifier import Classifier
-from vera.optim import trainable
-from vera.randomness import seeded
+from vera.models.generator import Generator, batch_statistics
+from vera.training.optimisers import trainable
+from vera.training.random_state import seeded
 
 Precision = Literal["float32", "bfloat16", "float16"]
 Forward = Callable[..., Tensor]

@@ -11,9 +11,9 @@ from torch.nn.functional import cross_entropy
 from vera.data.labelled import LabelledBatch
 from vera.joint.contract import ClassifierMethod
 from vera.methods.contract import Metrics
-from vera.optim import PAPER_BETAS, adam, descend
-from vera.registry import joint_methods
-from vera.settings import Decay, Positive
+from vera.spec.registry import joint_methods
+from vera.spec.settings import Decay, Positive
+from vera.training.optimisers import PAPER_BETAS, adam, descend
 
 
 @joint_methods.register("supervised")

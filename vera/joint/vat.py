@@ -19,9 +19,9 @@ from vera.joint.contract import ClassifierMethod
 from vera.joint.losses import class_entropy
 from vera.methods.contract import Metrics
 from vera.models.classifier import Classifier
-from vera.optim import adam, descend
-from vera.registry import joint_methods
-from vera.settings import Count, NonNegative, Positive
+from vera.spec.registry import joint_methods
+from vera.spec.settings import Count, NonNegative, Positive
+from vera.training.optimisers import adam, descend
 
 
 @joint_methods.register("vat")

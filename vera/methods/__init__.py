@@ -2,7 +2,7 @@
 
 from vera.methods.contract import Method, Metrics
 from vera.methods.coopnet import CoopNet
-from vera.methods.cpsm import CPSM
+from vera.methods.cp_sm import CPSM
 from vera.methods.dsm import DSM
 from vera.methods.meg import MEG
 from vera.methods.ml import MaximumLikelihood

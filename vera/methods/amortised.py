@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from vera.entropy import EntropyGradient
-from vera.generator import Generator
 from vera.gradients import gradient
 from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
-from vera.optim import adam, descend, trainable
-from vera.settings import NonNegative, Positive
+from vera.models.generator import Generator
+from vera.spec.settings import NonNegative, Positive
+from vera.training.optimisers import adam, descend, trainable
 
 
 @dataclass(eq=False)

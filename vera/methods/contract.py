@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from vera.errors import IncompatibleModel, SettingError
-from vera.generator import Generator
 from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
-from vera.optim import trainable
-from vera.registry import Registry, methods
-from vera.settings import check_fields, check_value, checkable, settings_of
-from vera.state import Stateful
+from vera.models.generator import Generator
+from vera.spec.registry import Registry, methods
+from vera.spec.settings import check_fields, check_value, checkable, settings_of
+from vera.training.optimisers import trainable
+from vera.training.state import Stateful
 
 Metrics = dict[str, Tensor]
 """Name to 0-d tensor, detached and still on the device. Every method reports "loss"."""

@@ -9,14 +9,14 @@ from typing import Annotated
 
 from torch import Tensor
 
-from vera.generator import Generator, evaluating
 from vera.gradients import squared_norm
 from vera.methods.contract import Method, Metrics
 from vera.methods.contrast import contrast
-from vera.optim import adam, descend, trainable
-from vera.registry import methods
+from vera.models.generator import Generator, evaluating
 from vera.samplers import sgld
-from vera.settings import Count, Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Count, Positive
+from vera.training.optimisers import adam, descend, trainable
 
 
 @methods.register("coopnet")

@@ -7,8 +7,8 @@ from typing import Annotated
 from torch import Tensor
 
 from vera.methods.contract import Method, Metrics
-from vera.optim import ADAM_BETAS, adam, descend
-from vera.settings import Decay, Positive
+from vera.spec.settings import Decay, Positive
+from vera.training.optimisers import ADAM_BETAS, adam, descend
 
 
 @dataclass(eq=False)

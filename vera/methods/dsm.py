@@ -11,8 +11,8 @@ from torch import Tensor
 
 from vera.gradients import differentiable_gradient, squared_norm
 from vera.methods.direct import DirectMethod
-from vera.registry import methods
-from vera.settings import Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Positive
 
 
 @methods.register("dsm")

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from vera.generator import Generator
 from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
 from vera.methods.shapes import check_statistics
-from vera.optim import adam, descend, trainable
-from vera.registry import methods
-from vera.settings import NonNegative, Positive
+from vera.models.generator import Generator
+from vera.spec.registry import methods
+from vera.spec.settings import NonNegative, Positive
+from vera.training.optimisers import adam, descend, trainable
 
 
 @methods.register("meg")

@@ -6,9 +6,9 @@ from typing import Annotated
 from torch import Tensor
 
 from vera.methods.direct import DirectMethod
-from vera.optim import PAPER_BETAS
-from vera.registry import methods
-from vera.settings import Decay
+from vera.spec.registry import methods
+from vera.spec.settings import Decay
+from vera.training.optimisers import PAPER_BETAS
 
 
 @methods.register("ml")

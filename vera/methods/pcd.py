@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from vera.errors import SettingError
-from vera.generator import evaluating
 from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
-from vera.optim import adam, descend
-from vera.registry import methods
+from vera.models.generator import evaluating
 from vera.samplers import ReplayBuffer, sgld
-from vera.settings import Count, Fraction, NonNegative, Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Count, Fraction, NonNegative, Positive
+from vera.training.optimisers import adam, descend
 
 
 @methods.register("pcd")

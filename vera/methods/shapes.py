@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from vera.errors import IncompatibleModel
-from vera.generator import Generator, evaluating
 from vera.gradients import differentiable_gradient
+from vera.models.generator import Generator, evaluating
 
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:

@@ -13,8 +13,8 @@ from torch import Tensor
 from vera.gradients import differentiable_gradient, squared_norm
 from vera.methods.direct import DirectMethod
 from vera.probes import Probe, probe_like
-from vera.registry import methods
-from vera.settings import Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Positive
 
 
 @methods.register("ssm")

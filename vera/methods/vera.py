@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from vera.entropy import ImportanceEntropy
 from vera.methods.amortised import AmortisedMethod
-from vera.registry import methods
-from vera.settings import Count, Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Count, Positive
 
 
 @methods.register("vera")

@@ -6,8 +6,8 @@ from typing import Annotated
 from vera.entropy import HMCEntropy
 from vera.entropy.hmc import Force
 from vera.methods.amortised import AmortisedMethod
-from vera.registry import methods
-from vera.settings import Count, NonNegativeCount, Positive
+from vera.spec.registry import methods
+from vera.spec.settings import Count, NonNegativeCount, Positive
 
 
 @methods.register("vera-hmc")

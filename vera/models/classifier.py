@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrizations import weight_norm
 
 from vera.models.mlp import Activation, dense
-from vera.registry import models
-from vera.settings import Count, Sizes, validated
+from vera.spec.registry import models
+from vera.spec.settings import Count, Sizes, validated
 
 
 class Classifier(nn.Module):

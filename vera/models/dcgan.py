@@ -10,9 +10,9 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from vera.generator import Generator
-from vera.registry import models
-from vera.settings import Count, Positive, validated
+from vera.models.generator import Generator
+from vera.spec.registry import models
+from vera.spec.settings import Count, Positive, validated
 
 Side = Literal[8, 16, 32, 64, 128]
 

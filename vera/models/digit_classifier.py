@@ -10,8 +10,8 @@ from typing import Annotated
 from torch import Tensor, nn
 
 from vera.models.classifier import Classifier
-from vera.registry import models
-from vera.settings import Bound, Count, validated
+from vera.spec.registry import models
+from vera.spec.settings import Bound, Count, validated
 
 PIXEL_MEAN, PIXEL_DEVIATION = 0.1307, 0.3081
 """Of MNIST's training images with pixels in [0, 1]."""

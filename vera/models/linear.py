@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from vera.errors import SettingError
-from vera.generator import Generator
-from vera.registry import models
-from vera.settings import Count, Positive, validated
+from vera.models.generator import Generator
+from vera.spec.registry import models
+from vera.spec.settings import Count, Positive, validated
 
 
 class LinearGenerator(Generator):

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from vera.registry import models
-from vera.settings import Count, validated
+from vera.spec.registry import models
+from vera.spec.settings import Count, validated
 
 NEGLIGIBLE = 80.0
 """Nats below the largest component: a share of 2e-35, whose products are still far from underflow in single precision."""

@@ -11,9 +11,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from vera.generator import Generator
-from vera.registry import models
-from vera.settings import Count, Positive, Sizes, validated
+from vera.models.generator import Generator
+from vera.spec.registry import models
+from vera.spec.settings import Count, Positive, Sizes, validated
 
 Activation = Literal["leaky_relu", "relu", "softplus"]
 Output = Literal["identity", "tanh", "sigmoid"]

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from vera.errors import SettingError
 from vera.models.curvature import Curvature, pull_through, record
 from vera.models.mlp import dense
-from vera.registry import models
-from vera.settings import Count, validated
+from vera.spec.registry import models
+from vera.spec.settings import Count, validated
 
 
 @models.register("nice")

@@ -13,10 +13,10 @@ from typing import Literal
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-from vera.generator import Generator
 from vera.models.dcgan import Side, doublings
-from vera.registry import models
-from vera.settings import Count, Positive, validated
+from vera.models.generator import Generator
+from vera.spec.registry import models
+from vera.spec.settings import Count, Positive, validated
 
 Shortcut = Literal["plain", "learned"]
 

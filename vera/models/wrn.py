@@ -15,8 +15,8 @@ from torch.nn.functional import leaky_relu, leaky_relu_
 
 from vera.errors import SettingError
 from vera.models.classifier import Classifier
-from vera.registry import models
-from vera.settings import Bound, Count, validated
+from vera.spec.registry import models
+from vera.spec.settings import Bound, Count, validated
 
 SLOPE, STEM, CELL = 0.2, 16, 8
 

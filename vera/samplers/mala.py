@@ -15,10 +15,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from vera.generator import Generator, batch_statistics, evaluating
 from vera.gradients import LogDensity, squared_norm, value_and_gradient
+from vera.models.generator import Generator, batch_statistics, evaluating
 from vera.samplers.metropolis import StepSize, accept, choose
-from vera.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validated
 
 TARGET_ACCEPTANCE = 0.57
 CORRECTIONS, CLOSE_ENOUGH, GAIN = 8, 0.03, 2.0

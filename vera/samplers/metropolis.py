@@ -6,7 +6,7 @@ A proposal is accepted with probability min(1, e^r). Trap: a ratio that is NaN m
 import torch
 from torch import Tensor
 
-from vera.state import Stateful
+from vera.training.state import Stateful
 
 
 def accept(log_ratio: Tensor) -> tuple[Tensor, Tensor]:

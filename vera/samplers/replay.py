@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from vera.state import Stateful
+from vera.training.state import Stateful
 
 
 class ReplayBuffer(Stateful):

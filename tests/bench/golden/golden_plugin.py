@@ -1,11 +1,11 @@
 """A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all awkward characters."""
 
 from bench.artifact import Artifact, Column, Drawing, Sheet, artifacts
-from bench.claims import Claim, compare
+from bench.judging.claims import Claim, compare
 from bench.render.caption import caption_tail
 from bench.render.plotting import panels
-from sweeps.trial import Trial
-from vera.spec import TrialSpec
+from sweeps.trial.identity import Trial
+from vera.spec.trial_spec import TrialSpec
 
 STEPS = {"smoke": 1, "laptop": 10, "paper": 100}
 AWKWARD = r"A_b & 50% #1 {x} <y> | $z$ ~ ^ \ * [é] --σ"

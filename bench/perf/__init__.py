@@ -1,0 +1,1 @@
+"""Benchmarks of the code itself: training steps, the sweep engine, memory."""

@@ -1,0 +1,1 @@
+"""results/published, and the documentation that is generated from its rows."""

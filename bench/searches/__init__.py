@@ -1,0 +1,1 @@
+"""What `vera search` can search for, and the tables and figures of searches."""

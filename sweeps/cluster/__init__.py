@@ -1,0 +1,1 @@
+"""Everything that imports Ray: connecting, executing trials and searches, preflight, GPU packing."""

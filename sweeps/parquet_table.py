@@ -1,0 +1,66 @@
+"""A user's own table as a Parquet file. It lives here because reading it takes pyarrow, which `vera` does without.
+
+`sweeps.trial.identity.register_tables` makes it known under the name "parquet" when a trial is planned or run.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from vera.data.files.locations import DataDir
+from vera.data.tables.user_table import Columns, File, Label, LabelsPerClass, OwnTable, Share, Standardise, find_label
+from vera.errors import DataCorrupt
+from vera.spec.settings import validated
+
+
+class ParquetTable(OwnTable):
+    """Your own table: a Parquet file of numbers and a column of classes."""
+
+    form = "parquet"
+
+    @validated
+    def __init__(
+        self,
+        file: File,
+        label: Label,
+        data_dir: DataDir = None,
+        labels_per_class: LabelsPerClass = 10,
+        held_out: Share = 0.1,
+        standardise: Standardise = True,
+    ) -> None:
+        super().__init__(file, label, data_dir, labels_per_class, held_out, standardise)
+
+    @classmethod
+    def read(cls, path: Path, label: str) -> Columns:
+        try:
+            table = pq.ParquetFile(path).read()
+        except (OSError, pa.ArrowException) as error:
+            raise DataCorrupt(f"{path} is not a Parquet file ({error}).") from error
+        at = find_label(table.column_names, label, path)
+        names = [name for name in table.column_names if name != label]
+        x = np.empty((table.num_rows, len(names)))
+        for column, name in enumerate(names):
+            x[:, column] = _numbers(table.column(name), name, path)
+        return Columns(names, x, _classes(table.column(at), label, path), lambda row: f"row {row}")
+
+
+def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise DataCorrupt(f"{path}, column '{name}', is of type {kind}; every column but the class must be numbers.")
+    if column.null_count:
+        raise DataCorrupt(f"{path}, column '{name}', has {column.null_count} missing values; fill them in or leave their rows out.")
+    return np.asarray(column.cast(pa.float64(), safe=False), np.float64)
+
+
+def _classes(column: Any, label: str, path: Path) -> list[Any]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if column.null_count:
+        raise DataCorrupt(f"{path}, column '{label}': the class is missing in {column.null_count} rows.")
+    if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise DataCorrupt(f"{path}, column '{label}', is of type {kind}; classes must be text or whole numbers.")
+    return list(column.to_pylist())

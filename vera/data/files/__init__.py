@@ -1,0 +1,1 @@
+"""Data files: where they belong, how they are fetched, verified and decoded."""

@@ -1,0 +1,87 @@
+"""Fetching the image sets through torchvision's downloader.
+
+Everything is downloaded and unpacked in a temporary folder inside the data directory, and moved into place only after each file has
+its published checksum: a failure leaves what was there before, a kill at worst a hidden folder.
+
+Trap: CelebA lies on Google Drive, which refuses most programs, and torchvision takes the package gdown to ask. Where that fails,
+which is often, the error says how to do it by hand.
+"""
+
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from vera.data.files.locations import DataDir, check_command, data_directory, put_in_place
+from vera.data.files.published_file import PublishedFile
+from vera.data.files.torchvision_import import load_torchvision
+from vera.data.images import celeba, cifar, svhn
+from vera.errors import VeraError
+
+Say = Callable[[str], None]
+FILES: dict[str, tuple[PublishedFile, ...]] = {
+    "cifar10": (*cifar.CIFAR10_TRAIN, cifar.CIFAR10_TEST),
+    "cifar100": (cifar.CIFAR100_TRAIN, cifar.CIFAR100_TEST),
+    "svhn": (svhn.TRAIN, svhn.TEST),
+    "celeba": (celeba.IMAGES, celeba.PARTITION),
+}
+BY_HAND = {
+    "cifar10": "download https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz and unpack it in {}",
+    "cifar100": "download https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz and unpack it in {}",
+    "svhn": "download train_32x32.mat and test_32x32.mat from http://ufldl.stanford.edu/housenumbers/ and place them in {}",
+    "celeba": "download img_align_celeba.zip and list_eval_partition.txt from the Google Drive folder that "
+    "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html names, with a browser, and place them in {}/celeba",
+}
+"""What to do where a download fails."""
+
+
+def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> None:
+    """Download the files of a source, look whether they are the published ones, and put them in place."""
+    directory = data_directory(data_dir)
+    say(f"{source}: downloading through torchvision")
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
+        try:
+            with socket_timeout(30):
+                _download(source, Path(work))
+            for file in FILES[source]:
+                file.check(work)
+        except Exception as error:  # whatever a network, a proxy or a disk can do
+            reason = " ".join(str(error).split())
+            way = BY_HAND[source].format(directory)
+            raise VeraError(
+                f"{source} could not be fetched ({reason}). By hand: {way}, then run `{check_command(source, data_dir)}`."
+            ) from error
+        for path in sorted(path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):
+            folder = directory / path.parent.relative_to(work)
+            folder.mkdir(exist_ok=True)
+            put_in_place(path, folder)
+
+
+def _download(source: str, work: Path) -> None:
+    torchvision = load_torchvision()
+    tools: Any = torchvision.datasets.utils
+    if source.startswith("cifar"):
+        kind = torchvision.datasets.CIFAR10 if source == "cifar10" else torchvision.datasets.CIFAR100
+        tools.download_and_extract_archive(kind.url, work, filename=kind.filename, md5=kind.tgz_md5)
+    elif source == "svhn":
+        for split in ("train", "test"):
+            url, name, md5 = torchvision.datasets.SVHN.split_list[split]
+            tools.download_url(url, work, name, md5)
+    else:
+        wanted = {file.name for file in FILES[source]}
+        for identity, md5, name in torchvision.datasets.CelebA.file_list:
+            if name in wanted:
+                tools.download_file_from_google_drive(identity, work / "celeba", name, md5)
+
+
+@contextmanager
+def socket_timeout(seconds: float) -> Iterator[None]:
+    """torchvision opens its connections without a timeout, and would wait for a silent server for ever."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)

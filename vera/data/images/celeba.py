@@ -1,0 +1,98 @@
+"""CelebA's test faces, as images that a model has not seen: the 19,962 of its test partition, no labels.
+
+torchvision's layout: celeba/img_align_celeba.zip, or the folder celeba/img_align_celeba that it unpacks to, and the partition list.
+"resize" is what the paper's code does: the shorter side becomes 32, so a face of 218 × 178 becomes one of 39 × 32, which is not
+square. "centre" cuts the middle 178 × 178 out first. Trap: a folder of unpacked files has no published checksum. It is used as it
+is, and no row tells what was read; `Unseen.fingerprint` does.
+"""
+
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+from vera.data.files.locations import DataDir, data_directory
+from vera.data.files.published_file import PublishedFile
+from vera.errors import DataCorrupt, DataMissing
+
+Crop = Literal["resize", "centre"]
+FOLDER, TEST = "celeba/img_align_celeba", "2"
+WIDTH, HEIGHT = 178, 218
+TOP = (HEIGHT - WIDTH) // 2
+SIZES: dict[Crop, tuple[int, int]] = {"resize": (32, 39), "centre": (32, 32)}
+"""Width and height."""
+
+
+class FaceFile(PublishedFile):
+    """The archive of all images, or else the folder that it was unpacked to."""
+
+    def find(self, data_dir: DataDir = None) -> Path:
+        folder = data_directory(data_dir) / FOLDER
+        try:
+            return super().find(data_dir)
+        except DataMissing:
+            if os.path.isdir(folder):
+                return folder
+            raise
+
+    def check(self, data_dir: DataDir = None) -> Path:
+        path = self.find(data_dir)
+        if path.is_file():
+            return super().check(data_dir)
+        for name in names_of_faces(data_dir):
+            if not (path / name).is_file():
+                raise DataMissing(f"{name} is not in {path}. Unpack {self.name} there once more.")
+        return path
+
+
+IMAGES = FaceFile("celeba", {"celeba/img_align_celeba.zip": "00d2c5bc6d35e252742224ab0c1e8fcb"})
+PARTITION = PublishedFile("celeba", {"celeba/list_eval_partition.txt": "d32c9cbf5e040fd4025c592c306e6668"})
+
+
+def names_of_faces(data_dir: DataDir = None) -> list[str]:
+    """Those of the test partition, in the order of the list, whose lines are a file's name and 0, 1 or 2."""
+    lines = PARTITION.check(data_dir).read_text("ascii").splitlines()
+    return [name for name, part in (line.split() for line in lines if line.strip()) if part == TEST]
+
+
+def read_faces(crop: Crop, data_dir: DataDir = None) -> Tensor:
+    """All test faces as bytes, (N, 3, 39, 32) or (N, 3, 32, 32)."""
+    names, path = names_of_faces(data_dir), IMAGES.check(data_dir)
+    width, height = SIZES[crop]
+    pixels = np.empty((len(names), height, width, 3), np.uint8)
+    try:
+        with _reader(path) as read:
+            for row, name in enumerate(names):
+                pixels[row] = _reduced(read(name), crop)
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise DataCorrupt(f"An image in {path} cannot be read ({error}). {IMAGES.remedy(data_dir)}") from error
+    return torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)))
+
+
+@contextmanager
+def _reader(path: Path) -> Iterator[Callable[[str], bytes]]:
+    """A function from an image's name to the bytes of its file."""
+    if path.is_dir():
+        yield lambda name: (path / name).read_bytes()
+    else:
+        with zipfile.ZipFile(path) as archive:
+            yield lambda name: archive.read(f"{path.stem}/{name}")
+
+
+def _reduced(content: bytes, crop: Crop) -> NDArray[np.uint8]:
+    with Image.open(BytesIO(content)) as image:
+        if image.size != (WIDTH, HEIGHT):
+            raise ValueError(f"a face of {image.size[0]} × {image.size[1]} pixels in place of {WIDTH} × {HEIGHT}")
+        face = image.convert("RGB")
+    if crop == "centre":
+        face = face.crop((0, TOP, WIDTH, TOP + WIDTH))
+    return np.asarray(face.resize(SIZES[crop], Image.Resampling.BILINEAR))

@@ -1,0 +1,1 @@
+"""Two-dimensional toy densities and the standard normal, drawn afresh for every batch."""

@@ -1,0 +1,157 @@
+"""Three densities in the plane: moons, circles and rings, made afresh for every batch.
+
+Each is a curve with Gaussian noise around it, so its true density is known. For a circle of radius R and noise s, at r = |x|,
+
+    p(x) = exp(-(r - R)² / 2s²) · i0e(r R / s²) / 2πs²,        i0e(a) = exp(-a) I0(a),
+
+and moons integrate the noise along two half circles. E[log p] is then the ceiling of any model's test log-likelihood:
+moons -2.394, circles -3.268, rings -2.623.
+
+Trap: points lie on the curve at equally spaced angles, as scikit-learn's make_moons and make_circles place them (half circles
+include both ends, circles leave the last angle out), so a batch of moons or circles is not an independent sample: only its order
+and its noise are random. Rings are: they draw with replacement from 20 times as many points, which no shuffle would change.
+"""
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vera.data.contract import TEST_POINTS, DataSet, Stream
+from vera.data.fingerprint import fingerprint_of
+from vera.spec.registry import datasets
+from vera.spec.settings import Count, validated
+from vera.training.random_state import seed_for
+
+
+class Toy(DataSet):
+    """A curve in the plane, and the standard deviation of the noise around it."""
+
+    data_dim = 2
+    version = 1
+    noise: float
+
+    @abstractmethod
+    def skeleton(self, n: int) -> Tensor:
+        """The points without noise from which a batch of n is drawn."""
+
+    @abstractmethod
+    def log_density(self, x: Tensor) -> Tensor:
+        """log p of each row of x under the true density."""
+
+    def choose(self, n: int, rng: torch.Generator) -> Tensor:
+        """Which points of the skeleton a batch of n takes."""
+        return torch.randperm(n, generator=rng)
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint_of(name=self.name, version=self.version)
+
+    @validated
+    def stream(self, batch_size: Count, seed: int) -> Stream:
+        return ToyStream(self, batch_size, seed)
+
+    @validated
+    def test_points(self, seed: int, n: Count | None = None) -> Tensor:
+        """Fresh points: 100,000 unless told."""
+        return ToyStream(self, n or 100_000, seed_for(seed, TEST_POINTS)).next_batch()
+
+
+class ToyStream(Stream):
+    """Fresh batches; the skeleton is computed once."""
+
+    def __init__(self, toy: Toy, batch_size: int, seed: int) -> None:
+        super().__init__(seed)
+        self.toy = toy
+        self.batch_size = batch_size
+        self.skeleton = toy.skeleton(batch_size)
+
+    def next_batch(self) -> Tensor:
+        chosen = self.skeleton[self.toy.choose(self.batch_size, self.rng)]
+        return torch.randn(self.batch_size, 2, generator=self.rng).mul_(self.toy.noise).add_(chosen)
+
+
+@datasets.register("moons")
+class Moons(Toy):
+    """Two interleaved half circles of radius 2, noise .2."""
+
+    name = "moons"
+    noise = 0.2
+    radius = 2.0
+    arcs = ((-1.0, -0.2, 1.0), (1.0, 0.8, -1.0))  # centre, and which way the arc opens
+
+    def skeleton(self, n: int) -> Tensor:
+        arcs = []
+        for (cx, cy, way), count in zip(self.arcs, (n // 2, n - n // 2), strict=True):
+            angles = torch.linspace(0, math.pi, count, dtype=torch.float64)
+            arcs.append(angles.new_tensor((cx, cy)) + way * self.radius * _on_circle(angles))
+        return torch.cat(arcs).float()
+
+    def log_density(self, x: Tensor) -> Tensor:
+        parts = torch.split(x.double(), 4096)  # 8 MB at a time
+        return torch.cat([self._log_density(part) for part in parts]).to(x.dtype)
+
+    def _log_density(self, x: Tensor) -> Tensor:
+        # The integrand is a bump about noise / radius = .1 wide in angle: 128 nodes integrate it to machine precision.
+        nodes, weights = (torch.from_numpy(a).to(x.device) for a in np.polynomial.legendre.leggauss(128))
+        directions = _on_circle((nodes + 1) * (math.pi / 2))
+        exponents = []
+        for cx, cy, way in self.arcs:
+            y = x - x.new_tensor((cx, cy))
+            distance2 = y.square().sum(1, keepdim=True) + self.radius**2 - 2 * way * self.radius * y @ directions.T
+            exponents.append((weights / 4).log() - distance2 / (2 * self.noise**2))
+        return torch.cat(exponents, 1).logsumexp(1) - math.log(2 * math.pi * self.noise**2)
+
+
+@datasets.register("circles")
+class Circles(Toy):
+    """Two concentric circles of radius 3 and 1.5, noise .24."""
+
+    name = "circles"
+    noise = 0.24
+    radii = (3.0, 1.5)
+
+    def skeleton(self, n: int) -> Tensor:
+        return _circles(n, self.radii)
+
+    def log_density(self, x: Tensor) -> Tensor:
+        return _circles_log_density(x, self.radii, self.noise)
+
+
+@datasets.register("rings")
+class Rings(Toy):
+    """Four concentric circles of radius 3, 2.25, 1.5 and .75, noise .08."""
+
+    name = "rings"
+    noise = 0.08
+    radii = (3.0, 2.25, 1.5, 0.75)
+
+    def skeleton(self, n: int) -> Tensor:
+        return _circles(20 * n, self.radii)
+
+    def choose(self, n: int, rng: torch.Generator) -> Tensor:
+        return torch.randint(20 * n, (n,), generator=rng)
+
+    def log_density(self, x: Tensor) -> Tensor:
+        return _circles_log_density(x, self.radii, self.noise)
+
+
+def _on_circle(angles: Tensor) -> Tensor:
+    return torch.stack([angles.cos(), angles.sin()], 1)
+
+
+def _circles(n: int, radii: tuple[float, ...]) -> Tensor:
+    """n points, equally many on each circle; the innermost takes the remainder."""
+    counts = [n // len(radii)] * (len(radii) - 1)
+    counts.append(n - sum(counts))
+    turns = [torch.arange(count, dtype=torch.float64) * (2 * math.pi / max(count, 1)) for count in counts]
+    return torch.cat([radius * _on_circle(t) for radius, t in zip(radii, turns, strict=True)]).float()
+
+
+def _circles_log_density(x: Tensor, radii: tuple[float, ...], noise: float) -> Tensor:
+    r = torch.linalg.vector_norm(x.double(), dim=1, keepdim=True)
+    radius = torch.tensor(radii, dtype=torch.float64, device=x.device)
+    exponents: Tensor = torch.special.i0e(r * radius / noise**2).log() - (r - radius).square() / (2 * noise**2)
+    return (exponents.logsumexp(1) - math.log(len(radii) * 2 * math.pi * noise**2)).to(x.dtype)

@@ -1,0 +1,140 @@
+"""The estimators under study, each as something that the one Trainer can run: a step is one round of tuning.
+
+The batch holds standard normals, from which the pairs (z0, x) of the tuning are made, so all estimators of a seed are tuned on the
+same pairs. How often the score is then estimated (`pairs` and `repeats`) is a setting like any other, because it decides the
+numbers. Trap: HMC is tuned with the burn-in that it has in training and measured with the burn-in that is studied, at a step size
+that no longer moves; repeats that adapt it would not be repeats of one estimator.
+"""
+
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from vera.entropy import EntropyGradient, HMCEntropy, ImportanceEntropy
+from vera.entropy.hmc import Force
+from vera.methods.contract import Method, Metrics
+from vera.models.generator import Generator
+from vera.models.linear import LinearGenerator
+from vera.spec.registry import Registry, estimators
+from vera.spec.settings import Count, NonNegativeCount, Positive
+from vera.tasks.studies.axes import Axes
+
+E = TypeVar("E", bound=EntropyGradient)
+
+
+@dataclass(eq=False)
+class EstimatorStudy(Method, Generic[E]):
+    """An estimator of the score of a linear generator, which takes the place of an energy and is never trained itself."""
+
+    energy: LinearGenerator
+    registry: ClassVar[Registry[Any]] = estimators
+    _: KW_ONLY
+    pairs: Annotated[Count, "pairs (z0, x) at which the score is estimated"] = 100
+    repeats: Annotated[Count, "estimates for each pair"] = 5_000
+    images: Annotated[NonNegativeCount, "samples of the generator that are kept to look at"] = 0
+
+    def setup(self) -> None:
+        self.axes = Axes(self.energy)
+        self.entropy = self.make_entropy()
+
+    def begin(self, x: Tensor) -> None:
+        """There is no f to check against the batch, which is no data."""
+
+    @torch.no_grad()
+    def pairs_of(self, normals: Tensor) -> tuple[Tensor, Tensor]:
+        """(z0, x along the axes) made of a batch of standard normals."""
+        z0, noise = normals.chunk(2, dim=1)
+        return z0, torch.addcmul(self.axes.generator.mean(z0), self.axes.generator.sigma, noise)
+
+    @abstractmethod
+    def make_entropy(self) -> E: ...
+
+    def tuned(self) -> EntropyGradient:
+        """The estimator as it is measured."""
+        return self.entropy
+
+
+@estimators.register("importance")
+@dataclass(eq=False, kw_only=True)
+class ImportanceStudy(EstimatorStudy[ImportanceEntropy]):
+    """Importance sampling round z0. The loss is the negative ELBO at a draw of its own, up to a constant."""
+
+    k: Annotated[Count, "importance samples for each estimate"] = 20
+    lr: Annotated[Positive, "learning rate of the posterior scale η"] = 0.01
+    eta: Annotated[Positive, "initial posterior scale"] = 0.1
+    shared_eta: Annotated[bool, "one η for all latent dimensions (paper) in place of one each (code)"] = False
+
+    def make_entropy(self) -> ImportanceEntropy:
+        d, like = self.energy.latent_dim, self.energy.log_sigma
+        return ImportanceEntropy(d, self.k, lr=self.lr, eta=self.eta, shared_eta=self.shared_eta, like=like)
+
+    def step(self, x: Tensor) -> Metrics:
+        z0, a = self.pairs_of(x)
+        with torch.no_grad():
+            loss = -self.entropy.elbo(self.axes.generator, z0, a).mean()
+        self.entropy.warm_up(self.axes.generator, z0, a)
+        return {"loss": loss} | self.entropy.metrics()
+
+
+@estimators.register("hmc")
+@dataclass(eq=False, kw_only=True)
+class HMCStudy(EstimatorStudy[HMCEntropy]):
+    """HMC started at z0. What is tuned is its step size, so the loss is how far the acceptance misses its target, squared."""
+
+    force: Annotated[Force, "full: the gradient of the posterior; prior_only: what the published code does"] = "full"
+    burn_in: Annotated[NonNegativeCount, "transitions before the first kept one, when measured"] = 2
+    kept: Annotated[Count, "transitions whose positions are averaged"] = 2
+    leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
+    adaptation: Annotated[Positive, "rate at which the step size follows the acceptance"] = 0.01
+    tuning_burn_in: Annotated[Count, "transitions before the first kept one, when tuned; the step size adapts here"] = 2
+
+    def make_entropy(self) -> HMCEntropy:
+        return self._sampler(self.tuning_burn_in)
+
+    def step(self, x: Tensor) -> Metrics:
+        step, before = self.entropy.step, self.entropy.step.value
+        self.entropy.warm_up(self.axes.generator, *self.pairs_of(x))
+        # A transition multiplies the step size by 1 + rate (acceptance − target), which says what the acceptance was.
+        miss = ((step.value / before) ** (1 / self.tuning_burn_in) - 1) / step.rate
+        return {"loss": miss.square(), "acceptance": miss + step.target} | self.entropy.metrics()
+
+    def tuned(self) -> HMCEntropy:
+        sampler = self._sampler(self.burn_in)
+        sampler.step.value, sampler.step.rate = self.entropy.step.value, 0.0
+        return sampler
+
+    def _sampler(self, burn_in: int) -> HMCEntropy:
+        return HMCEntropy(
+            self.energy.latent_dim,
+            force=self.force,
+            burn_in=burn_in,
+            kept=self.kept,
+            leapfrog_steps=self.leapfrog_steps,
+            adaptation=self.adaptation,
+            like=self.energy.log_sigma,
+        )
+
+
+class LatentEntropy(EntropyGradient):
+    """z0 itself in place of posterior draws: c = (x − g(z0))/σ². What an estimator is worth is what it takes off this bias."""
+
+    @torch.no_grad()
+    def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
+        return (x - generator.mean(z0)) / generator.sigma.square()
+
+
+@estimators.register("latent")
+@dataclass(eq=False, kw_only=True)
+class LatentStudy(EstimatorStudy[LatentEntropy]):
+    """No posterior draws at all. Nothing is tuned; the loss is the mean square of c along the axes, about 1/σ²."""
+
+    repeats: Annotated[Count, "estimates for each pair, all of them equal"] = 2
+
+    def make_entropy(self) -> LatentEntropy:
+        return LatentEntropy()
+
+    def step(self, x: Tensor) -> Metrics:
+        return {"loss": self.entropy.direction(self.axes.generator, *self.pairs_of(x)).square().mean()}

@@ -1,0 +1,124 @@
+"""The task "step-time": how long a training step of a joint method takes beside one of JEM, on one classifier (Sec. 6).
+
+The paper says that VERA trains 2.8 times faster than JEM with its 20 Langevin steps. Each step of this run is a round: one training
+step of the spec's method and one of JEM, on the same classifier and the same batch, one after the other, and in the next round in
+the other order. Rounds put both next to each other, so what slows the machine slows both. The first round warms up and is not
+counted; the medians of the others are the result. What a device is asked to do it has done before the clock is read.
+
+JEM has the settings of its own paper, and is computed as the spec's method is (precision, memory layout, compilation). Trap: the
+ratio belongs to a pair of networks. Beside a small classifier a generator of full width costs more than Langevin steps do.
+"""
+
+import time
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+from torch import Tensor, nn
+
+from vera.errors import SettingError, VeraError
+from vera.joint import JEM, ClassifierMethod
+from vera.joint.precision import SETTINGS as HOW_COMPUTED
+from vera.methods.contract import Batch, Method, Metrics
+from vera.models.classifier import Classifier
+from vera.spec.registry import joint_methods, tasks
+from vera.spec.settings import Count, validated
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_labelled, build_method
+from vera.tasks.contract import Measurement, Task
+from vera.training.trainer import Trainer
+
+RIVAL = "jem"
+JEM_SETTINGS: dict[str, Any] = {"data_noise": 0.03, "lr": 1e-4}
+"""Its paper's for images, beside its sampler, whose settings are its defaults."""
+WARM_UP = 1
+
+
+@dataclass(eq=False)
+class SideBySide(Method):
+    """Two joint methods that train one classifier in turns, and the seconds of their steps."""
+
+    energy: Classifier
+    _: KW_ONLY
+    rounds: Annotated[Count, "of one step each; filled in from the spec's steps"]
+
+    def __post_init__(self) -> None:
+        self.pair: dict[str, ClassifierMethod] = {}
+        super().__post_init__()
+
+    def setup(self) -> None:
+        self.seconds = torch.zeros(self.rounds, 2, dtype=torch.float64)
+        self.taken = 0
+
+    def begin(self, batch: Batch) -> None:
+        for method in self.pair.values():
+            method.begin(batch)
+
+    def step(self, batch: Batch) -> Metrics:
+        order = list(enumerate(self.pair))
+        losses: dict[str, Tensor] = {}
+        for column, name in order if self.taken % 2 == 0 else reversed(order):
+            started = self._now()
+            losses[name] = self.pair[name].step(batch)["loss"]
+            self.seconds[self.taken, column] = self._now() - started
+        row = self.seconds[self.taken]
+        self.taken += 1
+        return {"loss": sum_of(losses)} | {f"{name}_seconds": row[column].clone() for column, name in order}
+
+    def networks(self) -> dict[str, nn.Module]:
+        return next(iter(self.pair.values())).networks() if self.pair else super().networks()
+
+    def settings(self) -> dict[str, Any]:
+        return super().settings() | {name: method.settings() for name, method in self.pair.items()}
+
+    def _now(self) -> float:
+        device = self.energy_weights[0].device
+        if device.type != "cpu":
+            torch.accelerator.synchronize(device)
+        return time.perf_counter()
+
+
+def sum_of(losses: dict[str, Tensor]) -> Tensor:
+    """One loss for the run to watch: it stops being finite when either does."""
+    return torch.stack(list(losses.values())).sum()
+
+
+@tasks.register("step-time")
+class StepTimeTask(Task):
+    """Seconds of a step of the spec's method and of JEM with so many Langevin steps; the spec's `steps` are the rounds."""
+
+    methods = joint_methods
+
+    @validated
+    def __init__(self, sampler_steps: Count = 20) -> None:
+        self.sampler_steps = sampler_steps
+
+    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+        if spec.method["name"] == RIVAL:
+            raise VeraError(f"The task 'step-time' compares a joint method with {RIVAL}, got {RIVAL} itself.")
+        if spec.steps <= WARM_UP:
+            raise SettingError(
+                f"step-time: steps must be at least {WARM_UP + 1}, for {WARM_UP} of them warms up, got {spec.steps}."
+            )
+        data = build_labelled(spec.dataset, data_dir).split(spec.seed)
+        method = build_method(spec, data, self.methods)
+        assert isinstance(method, ClassifierMethod)
+        study = SideBySide(method.energy, rounds=spec.steps)
+        how = {name: getattr(method, name) for name in HOW_COMPUTED}
+        jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
+        study.pair = {spec.method["name"]: method, RIVAL: jem}
+        trainer = Trainer(study, data, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+        trainer.spec = spec.to_dict()
+        return trainer
+
+    def measure(self, trainer: Trainer) -> Measurement:
+        """Medians of the counted rounds; `ratio` is that of the medians, `spread` the distance of its rounds' quartiles."""
+        study = trainer.method
+        assert isinstance(study, SideBySide)
+        seconds = study.seconds[WARM_UP:].cpu()
+        own, rival = seconds.quantile(0.5, dim=0).tolist()
+        ratios = seconds[:, 1] / seconds[:, 0]
+        metrics = {f"{name}_seconds": value for name, value in zip(study.pair, (own, rival), strict=True)}
+        metrics |= {"ratio": rival / own, "spread": float(ratios.quantile(0.75) - ratios.quantile(0.25))}
+        return Measurement(metrics, {"seconds": seconds})

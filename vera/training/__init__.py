@@ -1,0 +1,1 @@
+"""The training loop and everything it keeps: journal, checkpoints, optimisers, schedules, random state."""

@@ -1,0 +1,285 @@
+"""The Trainer: the only training loop. Plain Python, usable without Ray.
+
+It owns the run's random state and the data's position, so a run that is saved, restored and continued is bit-identical to one
+that was never interrupted (on the same device). Metrics stay on the device and are looked at once every `log_every` steps, which
+still names the very step at which one stopped being finite. Evaluation draws from random numbers of its own: looking more often
+changes nothing.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from vera.data.contract import DataSet, Stream
+from vera.data.labelled import LabelledBatch
+from vera.data.tensor import as_dataset
+from vera.errors import CheckpointError, SettingError, VeraError
+from vera.methods.contract import Batch, Method
+from vera.spec.registry import source_of
+from vera.spec.settings import Count, NonNegativeCount, Positive, validated
+from vera.training.checkpoint import describe_network, read_checkpoint, refuse_objects, refuse_other_run, write_checkpoint
+from vera.training.interrupts import deferred_interrupt
+from vera.training.journal import Diverged, Journal
+from vera.training.random_state import random_state, seed_for, seeded, set_random_state
+
+Evaluation = Callable[[Method], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended: its outcome, the step at which, why, and the last metrics that were finite."""
+
+    outcome: Literal["ok", "diverged"]
+    step: int
+    reason: str = ""
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+def usable_device(name: str) -> torch.device:
+    """The device of that name, once something could be put on it."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise SettingError(f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
+
+
+class Trainer:
+    """Trains a method on data for a number of steps.
+
+    `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every` steps and at the end.
+    A loss beyond `max_loss` in absolute value counts as diverged. With `checkpoint`, that file is written every `save_every`
+    seconds and at the end, so that a run that is killed can be restored from it.
+    """
+
+    @validated
+    def __init__(
+        self,
+        method: Method,
+        data: DataSet | Tensor | Any,
+        *,
+        steps: Count,
+        batch_size: Count = 128,
+        seed: NonNegativeCount = 0,
+        device: str = "cpu",
+        evaluate: Evaluation | None = None,
+        evaluate_every: Count | None = None,
+        log_every: Count = 100,
+        max_loss: Positive = 1e8,
+        checkpoint: str | Path | None = None,
+        save_every: Positive = 60.0,
+        progress: bool | None = None,
+    ) -> None:
+        if not isinstance(method, Method):
+            raise SettingError(f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_what(method)}.")
+        if evaluate is not None and not callable(evaluate):
+            raise SettingError(f"Trainer: evaluate must be a function of the method, got {_what(evaluate)}.")
+        self.data: DataSet = as_dataset(data)
+        self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
+        self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
+        self.device = usable_device(device)
+        self.progress = sys.stderr.isatty() if progress is None else progress
+        self.journal = Journal(log_every, max_loss)
+        self.checkpoint, self.save_every = None if checkpoint is None else Path(checkpoint), save_every
+        self._state: Literal["paused", "running", "broken"] = "paused"
+        self._saved = self._since = time.monotonic()
+        self.step, self.seconds = 0, 0.0
+        self.result: Result | None = None
+        self.spec: dict[str, Any] | None = None
+        self.stream = self.data.stream(batch_size, seed_for(seed, "data"))
+        method.to(self.device)
+        self.dtype = method.energy_weights[0].dtype
+        refuse_objects("the settings of the method", method.settings())
+        with seeded(seed_for(seed, "training")):
+            method.begin(self._next_batch(self.data.stream(batch_size, seed_for(seed, "data"))))
+            self._random = random_state()
+
+    @validated
+    def run(self, until: NonNegativeCount | None = None) -> Result | None:
+        """Train up to step `until` (default: to the end). The result, once there is one.
+
+        Ctrl-C waits for the end of the step: the run can then be saved, or run on.
+        """
+        until = self.steps if until is None else min(until, self.steps)
+        if self._state == "broken":
+            raise VeraError("This run broke off inside a step, so its state is no state of a run: restore its last checkpoint.")
+        try:
+            with self._clock(), self._own_random_state(), deferred_interrupt() as interrupt, self._bar() as bar:
+                while self.step < until and self.result is None:
+                    self._evaluate_if_due()
+                    self._advance()
+                    self._evaluate_if_due()
+                    bar.update(self.step - bar.n)
+                    self._save_if_due()
+                    interrupt.check()
+                if self.step == self.steps and self.result is None:
+                    self._finish()
+        except Diverged as end:
+            self.result = Result("diverged", end.step, end.reason, self.journal.latest())
+        except KeyboardInterrupt:
+            self._save_if_paused()
+            raise
+        if self.result is not None:
+            self._save_if_paused()
+        interrupt.check()
+        return self.result
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        """The mean of every metric over each `log_every` steps, as rows with a "step"."""
+        return self.journal.history
+
+    @property
+    def evaluations(self) -> list[dict[str, float]]:
+        """Every evaluation, as rows with a "step"."""
+        return self.journal.evaluations
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint: everything the next step depends on."""
+        write_checkpoint(Path(path), self.state_dict())
+
+    def restore(self, path: str | Path) -> None:
+        """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
+        state = read_checkpoint(Path(path), self.device)
+        refuse_other_run(Path(path), state["identity"], self.identity())
+        if not isinstance(state["step"], int) or state["step"] > self.steps:
+            raise CheckpointError(f"{path} is at step {state['step']}, beyond this run's {self.steps} steps.")
+        before, condition = self._snapshot(), self._state
+        try:
+            self.load_state_dict(state)
+        except Exception as error:
+            self.load_state_dict(before)
+            self._state = condition
+            reason = f"{type(error).__name__}: {error}"
+            raise CheckpointError(f"{path} does not fit this run ({reason}); nothing was changed.") from error
+
+    def identity(self) -> dict[str, Any]:
+        """What makes this run this run, as plain data. The number of steps is not part of it: a run may be extended."""
+        networks = {name: describe_network(network) for name, network in self.method.networks().items()}
+        return {
+            "method": {"name": self.method.label(), **self.method.settings()},
+            "networks": networks,
+            "data": {"name": self.data.name, "fingerprint": self.data.fingerprint},
+            "batch_size": self.batch_size,
+            "seed": self.seed,
+        } | self._sources()
+
+    def _sources(self) -> dict[str, Any]:
+        """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be neither."""
+        parts = {"method": self.method, "data": self.data, **self.method.networks()}
+        found = {role: source_of(type(part)) for role, part in parts.items()}
+        return {"sources": sources} if (sources := {role: source for role, source in found.items() if source}) else {}
+
+    def state_dict(self) -> dict[str, Any]:
+        if self._state == "running":
+            raise VeraError("A run is saved where it pauses, not from inside an evaluation: run(until=...), then save.")
+        if self._state == "broken":
+            raise VeraError("This run broke off inside a step, so it cannot be saved: restore its last checkpoint.")
+        return self._snapshot()
+
+    def _snapshot(self) -> dict[str, Any]:
+        result = None if self.result is None else vars(self.result).copy()
+        return {
+            "identity": self.identity(),
+            "spec": self.spec,
+            "step": self.step,
+            "seconds": self.seconds,
+            "result": result,
+            "method": self.method.state_dict(),
+            "stream": self.stream.state_dict(),
+            "random": self._random,
+            "journal": self.journal.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._state = "broken"  # until all of it is loaded
+        self.step, self.seconds = state["step"], state["seconds"]
+        finished = state["result"] is not None and (state["result"]["outcome"] != "ok" or self.step >= self.steps)
+        self.result = Result(**state["result"]) if finished else None
+        self.method.load_state_dict(state["method"])
+        self.stream.load_state_dict(state["stream"])
+        self._random = {"cpu": state["random"]["cpu"].cpu(), "cuda": [s.cpu() for s in state["random"]["cuda"]]}
+        self.journal.load_state_dict(state["journal"])
+        self._state = "paused"
+
+    def _advance(self) -> None:
+        self._state = "broken"  # until the step is done: an exception inside it leaves half a step behind
+        metrics = self.method.step(self._next_batch(self.stream))
+        self.step += 1
+        self._state = "running"
+        self.journal.note(self.step, metrics, last=self.step == self.steps)
+
+    def _evaluate_if_due(self) -> None:
+        """Also before a step: an evaluation that was broken off is made up for."""
+        done = self.evaluations[-1]["step"] if self.evaluations else 0
+        if 0 < self.step < self.steps and self.step % self.evaluate_every == 0 and done < self.step:
+            self._evaluate()
+
+    def _finish(self) -> None:
+        self._evaluate()
+        self.result = Result("ok", self.step, "", self.journal.latest())
+
+    def _evaluate(self) -> None:
+        if self.evaluate is None:
+            return
+        self.journal.watch(self.step)
+        with seeded(seed_for(self.seed, f"evaluation {self.step}")):
+            self.journal.note_evaluation(self.step, self.evaluate(self.method))
+
+    def _next_batch(self, stream: Stream) -> Batch:
+        x = stream.next_batch()
+        if not isinstance(x, Tensor | LabelledBatch):
+            raise VeraError(f"The data set '{self.data.name}' must give tensors or labelled batches, got {_what(x)}.")
+        return x.to(self.device, self.dtype, non_blocking=True)
+
+    def _save_if_paused(self) -> None:
+        if self.checkpoint is not None and self._state == "paused":
+            self.save(self.checkpoint)
+
+    def _save_if_due(self) -> None:
+        if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
+            self._tick()
+            self._random = random_state()
+            write_checkpoint(self.checkpoint, self._snapshot())
+            self._saved = time.monotonic()
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._tick()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.seconds, self._since = self.seconds + now - self._since, now
+
+    @contextmanager
+    def _own_random_state(self) -> Iterator[None]:
+        outer = random_state()
+        set_random_state(self._random)
+        self._state = "running"
+        try:
+            yield
+        finally:
+            if self._state == "running":
+                self._state = "paused"
+            self._random = random_state()
+            set_random_state(outer)
+
+    def _bar(self) -> tqdm:
+        return tqdm(total=self.steps, initial=self.step, desc=self.method.label(), unit="step", disable=not self.progress)
+
+
+def _what(value: Any) -> str:
+    return f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
