@@ -75,7 +75,7 @@ $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
 	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) $(BOTH) || code=$$?; exit $$code
 
 figures: $(RENDER_STAMP)  ## render every table and figure again from the Parquet that ships
-	$(RENDER)/bin/python -m bench.cli.main render all --profile all --from published --quiet
+	$(RENDER)/bin/python -m bench.cli render all --profile all --from published --quiet
 
 report: $(STAMP)  ## one self-contained HTML page of all results
 	$(BIN)/vera report

@@ -1,11 +1,6 @@
-"""Tests of tables and figures make their rows as the tests of the engine do, whose helpers are therefore importable here."""
-
-import sys
-from pathlib import Path
+"""The golden table and figure, made up for tests of rendering."""
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "sweeps"))
 
 
 @pytest.fixture

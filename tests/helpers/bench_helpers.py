@@ -1,0 +1,115 @@
+"""What the tests of tables share: the golden table's rows, and rows that look like those of a declared trial.
+
+Run as a script, it writes the golden store and the golden files anew: read the difference before you commit it.
+"""
+
+import hashlib
+import io
+import json
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from engine_helpers import ROOT, make_row
+
+from bench.artifact import artifacts
+from bench.judging.results import Results
+from bench.render.files import write
+from bench.render.headings import stem
+from bench.render.terminal import print_sheet
+from sweeps.store.row import CurvePoint, Record
+from sweeps.store.store import Store
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import with_seed
+from sweeps.trial.sweep import sweeps
+from vera.spec.registry import load_plugin
+
+GOLDEN = Path(__file__).with_name("golden")
+PLUGIN = GOLDEN / "golden_plugin.py"
+PROFILES = ("laptop", "paper")
+ENDINGS = {
+    "ML": [-187.25, -186.5, -188.125],
+    "VERA λ=1": [-213.0, -214.5, -213.75],
+    "VERA λ=0": [-230.0, -231.0],
+    "PCD": [-402.5625, "diverged", "diverged"],
+    "MEG": ["diverged", "diverged"],
+    r"A_b & 50% #1 {x} <y> | $z$ ~ ^ \ * [é] --σ": [-17.0, "out_of_memory", None],
+}
+"""Label → what each seed came to: a value, an outcome without one, or ok without that measurement."""
+
+
+def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", defaults=None, **changes):
+    """The row that such a trial would leave: all that it declares, and defaults that it does not."""
+    spec = with_seed(trial, seed).spec.to_dict()
+    spec = spec | {
+        "method": spec["method"] | (defaults or {}),
+        "profile": trial.profile,
+        "protocol": 1,
+        "data_fingerprint": "f" * 16,
+    }
+    values = {
+        "spec": canonical_json(spec), "seed": seed, "outcome": outcome,
+        "metrics": "{}" if value is None else json.dumps({metric: value}),
+        "profile": trial.profile, "method": spec["method"]["name"], "dataset": spec["dataset"]["name"], "label": trial.label,
+        "data_fingerprint": "f" * 16, "device": "cpu", "processor": "Processor_9 @ 2 GHz", "cores": 2, "protocol": 1,
+        "git_commit": "0123456789abcdef", "versions": '{"torch":"2.13.0"}', "finished_at": f"2026-01-0{1 + seed}T00:00:00+00:00",
+    }  # fmt: skip
+    return make_row(hashlib.sha256(values["spec"].encode()).hexdigest()[:16], **(values | changes))
+
+
+def stored(folder, rows):
+    """Results over a store of these rows."""
+    store = Store(folder / "trials")
+    for row in rows:
+        store.write(Record(row))
+    return Results(store, rows[0].profile if rows else "laptop")
+
+
+@contextmanager
+def golden_artifacts():
+    """Name → artifact, of the golden plug-in alone; the paper's are put back afterwards."""
+    known, registered = artifacts.known, dict(sweeps._entries)
+    artifacts.known = {}
+    load_plugin(PLUGIN)
+    try:
+        yield artifacts.known
+    finally:
+        artifacts.known, sweeps._known = known, registered
+
+
+def golden_records(table):
+    for profile in PROFILES:
+        for trial in table.trials(profile):
+            for seed, ending in enumerate(ENDINGS.get(trial.label, [])):
+                value, outcome = (None, ending) if isinstance(ending, str) else (ending, "ok")
+                row = row_of(trial, seed, value, outcome, git_dirty=trial.label == "PCD")
+                curves = [CurvePoint(row.trial_id, "training", "loss", step, 1 / step) for step in (1, 2, 5)]
+                yield Record(row, curves, {"samples": np.eye(2)}) if trial.label == "ML" else Record(row)
+
+
+def terminal_text(sheet):
+    """What stands at the prompt, without the blanks at the ends of lines."""
+    file = io.StringIO()
+    print_sheet(sheet, file)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+def regenerate():
+    with golden_artifacts() as known:
+        shutil.rmtree(GOLDEN / "trials", ignore_errors=True)
+        store = Store(GOLDEN / "trials")
+        for record in golden_records(known["golden-table"]):
+            store.write(record)
+        store.compact()
+        for lock in store.folder.path.glob(".*lock"):
+            lock.unlink()
+        for profile in PROFILES:
+            sheet = known["golden-table"].render(Results(store, profile))
+            write(sheet, GOLDEN / profile)
+            (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").write_text(terminal_text(sheet), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    regenerate()
+    print(f"written: {GOLDEN.relative_to(ROOT)}")

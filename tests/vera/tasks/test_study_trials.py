@@ -1,0 +1,180 @@
+"""Trials of the two studies: from end to end, killed and resumed, and what of them is part of a trial's identity."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from conformance import expect_refusal, other_values
+from engine_helpers import content
+
+from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.conditions import Conditions
+from sweeps.trial.identity import Trial
+from vera.errors import SettingError, VeraError
+from vera.evaluation import score_error, shifted_gaussian_ess
+from vera.spec.registry import estimators
+from vera.spec.settings import settings_of
+from vera.spec.trial_spec import TrialSpec
+from vera.tasks.build import build_task
+from vera.tasks.studies import ScoreErrorTask
+
+SMALL = {"pairs": 3, "repeats": 4}
+METHODS = {
+    "importance": {"name": "importance", "images": 4, **SMALL},
+    "hmc": {"name": "hmc", "burn_in": 3, **SMALL},
+    "prior-only": {"name": "hmc", "force": "prior_only", **SMALL},
+    "latent": {"name": "latent", "pairs": 3},
+}
+
+
+def spec(method="importance", noise="deviation", **changes):
+    method = METHODS[method] if isinstance(method, str) else method
+    parts = {
+        "dataset": {"name": "mnist5k-pixels", "side": 14}, "method": method, "steps": 6, "batch_size": 20, "task": "score-error",
+        "networks": {"generator": {"name": "pca-generator", "latent_dim": 5, "noise": noise}},
+    }  # fmt: skip
+    return TrialSpec(**(parts | changes))
+
+
+def offset_spec(**changes):
+    parts = {"dataset": {"name": "gaussian", "dim": 128}, "networks": {}, "method": {"name": "shifted-proposal"},
+             "steps": 6, "batch_size": 200, "task": "ess-offset"}  # fmt: skip
+    return TrialSpec(**(parts | changes))
+
+
+def metrics_of(record):
+    return json.loads(record.row.metrics)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("noise", ["deviation", "variance"])
+def test_a_study_ends_as_a_row(name, noise):
+    record = run_trial(Trial(spec(name, noise), "smoke"))
+    row, metrics = record.row, metrics_of(record)
+    assert (row.outcome, row.reason, row.outcome_step, row.energy, row.task) == ("ok", "", 6, "", "score-error")
+    assert metrics.keys() >= {"loss", "signed_bias", "absolute_bias", "rms_bias", "deviation", "rms_noise", "sigma"}
+    assert 0 <= abs(metrics["signed_bias"]) <= metrics["absolute_bias"] <= metrics["rms_bias"]
+    assert ("posterior_ess" in metrics) == (name == "importance")
+    if name == "importance":
+        images = record.arrays["images"]
+        assert (images.shape, images.dtype) == ((4, 14, 14), "uint8")
+        assert images.min() == 0
+        assert 1 <= metrics["prior_ess"] < metrics["posterior_ess"] <= 20
+    else:
+        assert record.arrays == {}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_study_that_is_killed_and_resumed_leaves_the_same_row(name, tmp_path):
+    trial, conditions = Trial(spec(name), "smoke"), Conditions(checkpoint_dir=str(tmp_path))
+    first = Attempt(trial, conditions)
+    first.trainer.run(until=3)
+    first.save()
+    second = Attempt(trial, conditions)
+    assert second.step == 3
+    while second.ending is None:
+        second.advance(1.0)
+    assert content(second.record()) == content(run_trial(trial))
+
+
+def test_all_estimators_of_a_seed_are_judged_at_the_same_pairs(monkeypatch):
+    seen = []
+
+    def noting(entropy, generator, pairs, repeats):
+        seen.append((pairs, repeats))
+        return score_error(entropy, generator, pairs, repeats)
+
+    monkeypatch.setattr("vera.tasks.studies.score_error.score_error", noting)
+    for name, seed in (("importance", 0), ("hmc", 0), ("latent", 0), ("latent", 1)):
+        run_trial(Trial(replace(spec(name), seed=seed), "smoke"))
+    (z0, x), *others = [pairs for pairs, _ in seen]
+    assert [torch.equal(z0, z) and torch.equal(x, y) for z, y in others] == [True, True, False]
+    assert [repeats for _, repeats in seen] == [4, 4, 2, 2]
+
+
+def test_the_seed_decides_all_numbers():
+    one, again, other = (metrics_of(run_trial(Trial(replace(spec(), seed=seed), "smoke"))) for seed in (0, 0, 1))
+    assert one == again
+    assert one["rms_bias"] != other["rms_bias"]
+
+
+def other_settings(name):
+    known = settings_of(estimators.get(name))
+    for setting in known.values():
+        if not setting.required:
+            yield setting.name, other_values(setting.annotation, setting.default)[0]
+
+
+SETTINGS = [(name, *pair) for name in ("importance", "hmc", "latent", "shifted-proposal") for pair in other_settings(name)]
+
+
+@pytest.mark.parametrize(("name", "setting", "value"), SETTINGS)
+def test_every_setting_of_an_estimator_is_part_of_its_trials_identity(name, setting, value):
+    make = offset_spec if name == "shifted-proposal" else spec
+    usual, changed = (Trial(make(method={"name": name, **settings})) for settings in ({}, {setting: value}))
+    assert usual.facts["method"][setting] != value
+    assert changed.facts["method"][setting] == value
+    assert usual.id != changed.id
+
+
+def test_the_noise_and_the_digits_are_part_of_the_identity_and_a_row_leads_back_to_its_trial():
+    trials = [Trial(spec()), Trial(spec(noise="variance")), Trial(spec(dataset={"name": "mnist5k-pixels"}))]
+    assert len({trial.id for trial in trials}) == 3
+    assert trials[0].facts["networks"] == {"generator": {"name": "pca-generator", "latent_dim": 5, "noise": "deviation"}}
+    assert Trial.from_facts(json.loads(json.dumps(trials[1].facts))).id == trials[1].id
+
+
+def test_ess_against_offset_meets_the_known_values_and_the_simulation_in_one_dimension():
+    record = run_trial(Trial(offset_spec(steps=21, batch_size=20 * 1_000), "smoke"))
+    offset, ess, error = (record.arrays[name].tolist() for name in ("offset", "ess", "ess_se"))
+    assert offset == pytest.approx([0.25 * i for i in range(21)])
+    for m, expected in {0: 20, 0.25: 3.1, 0.5: 1.74, 1: 1.31, 2: 1.14, 5: 1.05}.items():
+        i = round(m / 0.25)
+        torch.manual_seed(i)
+        simulated = shifted_gaussian_ess(m, repeats=20_000)
+        assert ess[i] == pytest.approx(expected, rel=0.01, abs=5 * error[i])
+        standard_error = math.hypot(error[i], float(simulated.std()) / math.sqrt(20_000))
+        assert ess[i] == pytest.approx(float(simulated.mean()), abs=5 * standard_error + 1e-4)
+    assert metrics_of(record)["ess_unshifted"] == pytest.approx(20, abs=1e-4)
+    assert metrics_of(record)["ess_far"] == pytest.approx(max(ess[9:]))
+    assert record.row.outcome == "ok"
+
+
+def test_the_offset_study_resumes_and_needs_no_large_offset(tmp_path):
+    trial, conditions = (
+        Trial(offset_spec(method={"name": "shifted-proposal", "largest": 1.5})),
+        Conditions(checkpoint_dir=str(tmp_path)),
+    )
+    first = Attempt(trial, conditions)
+    first.trainer.run(until=4)
+    first.save()
+    second = Attempt(trial, conditions)
+    second.advance(60.0)
+    record = second.record()
+    assert content(record) == content(run_trial(trial))
+    assert "ess_far" not in metrics_of(record)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "parts"),
+    [
+        (spec(dataset={"name": "moons"}), ["digits of a set as pixels", "'moons'"]),
+        (spec(networks={}), ["one network, the generator", "none"]),
+        (spec(networks={"generator": {"name": "linear-generator"}}), ["'linear-generator' has no setting 'x'"]),
+        (offset_spec(dataset={"name": "moons"}), ["Gaussian target", "'moons'"]),
+        (offset_spec(batch_size=50), ["multiple of k = 20", "got 50"]),
+        (offset_spec(batch_size=20), ["multiple of k = 20", "got 20"]),
+    ],
+    ids=range(6),
+)
+def test_what_a_study_cannot_use_is_refused(wrong, parts):
+    with expect_refusal(*parts, kind=VeraError):
+        build_task(wrong).build(wrong)
+
+
+def test_more_components_than_pixels_are_refused():
+    networks = {"generator": {"name": "pca-generator", "latent_dim": 196}}
+    with pytest.raises(SettingError, match="below 196"):
+        ScoreErrorTask().build(spec(networks=networks))
