@@ -1,8 +1,8 @@
 """The artifact contract: a table or a figure of the paper, declared. Loads neither torch nor ray.
 
-An artifact names its trials for each profile, the paper's values, the claims it decides, and how it is read off the store: as a
-`Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so that `vera run table2` runs it, unless
-nobody can list its trials beforehand, as those of a search.
+An artifact names its trials for each profile, the paper's values, the claims it decides, and how it is read
+off the store: as a `Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so
+that `vera run table2` runs it, unless nobody can list its trials beforehand, as those of a search.
 """
 
 import hashlib
@@ -20,18 +20,21 @@ from sweeps.trial.identity import Profile, Trial
 from sweeps.trial.sweep import Sweep, sweeps
 from vera.errors import SettingError
 from vera.spec.settings import by_number
-from vera.spec.trial_spec import Part
+from vera.spec.trial_spec import Component
 
 NOTHING_TO_RUN = {
     name: f"The paper's {name[:5].title()} {name[5:]} {what}: there is nothing to run. To see what there is: vera list"
-    for name, what in {"table1": "compares ways of training in words", "table7": "recommends settings"}.items()
+    for name, what in {
+        "table1": "compares ways of training in words",
+        "table7": "recommends settings",
+    }.items()
 }
 """Tables of the paper that are not declared, and why."""
 OPTIONS = r"( \([a-z_]+=[a-z0-9.]+(, [a-z_]+=[a-z0-9.]+)*\))?"
 OWN_FILE = re.compile(rf"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet){OPTIONS}")
 DATA_SET = re.compile(rf"[A-Za-z0-9]+(-[A-Za-z0-9]+)*{OPTIONS}")
-"""Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of one name but for its
-case, which only plug-ins could bring, would share a file."""
+"""Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of
+one name but for its case, which only plug-ins could bring, would share a file."""
 Value = Cell | float | str | None
 
 
@@ -48,7 +51,8 @@ class Column:
 class Sheet:
     """A table as data: what every writer (Markdown, LaTeX, CSV, terminal) is given.
 
-    A line maps column keys to values; a `Cell` under a key spreads into mean, interval, n, diverged, paper, difference, verdict.
+    A line maps column keys to values; a `Cell` under a key spreads into mean, interval, n, diverged, paper,
+    difference, verdict.
     """
 
     name: str
@@ -111,18 +115,29 @@ class Artifact(ABC):
         return not self.needs_rows or any(map(results.like, self.trials(results.profile)))
 
     def flop(self, trial: Trial) -> float | None:
-        """Floating-point operations of one trial, where they were counted; for a plan before anything was timed."""
+        """Floating-point operations of one trial, where they were counted; for a plan before anything was
+        timed."""
         return None
 
     def sweep(self) -> Sweep:
         """Its trials as a sweep of its name."""
-        return Sweep(self.name, self.title, self.seeds, lambda profile, seeds: seeded(self.trials(profile), seeds), self.flop)
+        return Sweep(
+            self.name,
+            self.title,
+            self.seeds,
+            lambda profile, seeds: seeded(self.trials(profile), seeds),
+            self.flop,
+        )
 
-    def on(self, dataset: Part) -> "Artifact":
+    def on(self, dataset: Component) -> "Artifact":
         """The same experiment on other data, where it can be had."""
         known = artifacts.known.items()
-        takers = [name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure")]
-        raise SettingError(f"{self.name} has data of its own; --dataset goes with {', '.join(sorted(takers, key=by_number))}.")
+        takers = [
+            name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure")
+        ]
+        raise SettingError(
+            f"{self.name} has data of its own; --dataset goes with {', '.join(sorted(takers, key=by_number))}."
+        )
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
@@ -149,7 +164,7 @@ def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
     return f"{artifact.name}-{file_name(data)}", f"{artifact.title} on {data}"
 
 
-def data_name(name: str, part: Part, usual: Mapping[str, Any]) -> str:
+def data_name(name: str, part: Component, usual: Mapping[str, Any]) -> str:
     """With what of its settings is not as usual: iris.csv (label=species, labels_per_class=5)."""
     unusual = sorted(key for key in part if key not in ("name", "file") and part[key] != usual.get(key))
     options = ", ".join(f"{key}={_spelled(part[key])}" for key in unusual)
@@ -164,15 +179,19 @@ def _spelled(value: Any) -> str:
 
 
 def file_name(data: str) -> str:
-    """The data's name as part of a file's; with a hash where another name would give the same: a_b.csv is not a-b.csv."""
+    """The data's name as part of a file's; with a hash where another name would give the same: a_b.csv is not
+    a-b.csv."""
     words = re.sub(r"[^a-z0-9]+", "-", data.lower()).strip("-")
     if OWN_FILE.fullmatch(data) or (DATA_SET.fullmatch(data) and not re.search("-(csv|parquet)(-|$)", words)):
         return words
-    return "-".join(filter(None, (words, hashlib.sha256(data.encode(errors="surrogateescape")).hexdigest()[:6])))
+    return "-".join(
+        filter(None, (words, hashlib.sha256(data.encode(errors="surrogateescape")).hexdigest()[:6]))
+    )
 
 
 def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
-    """Every trial under every seed; all trials of the first seed come first, so that an early look shows a whole table."""
+    """Every trial under every seed; all trials of the first seed come first, so that an early look shows a
+    whole table."""
     from sweeps.trial.identity import with_seed
 
     declared = list(trials)

@@ -1,4 +1,5 @@
-"""What can go wrong between a user and the engine; each message names the thing, the reason and the way on."""
+"""What can go wrong between a user and the engine; each message names the thing, the reason and the way
+on."""
 
 import signal
 

@@ -1,6 +1,8 @@
-"""A user's own table as a Parquet file. It lives here because reading it takes pyarrow, which `vera` does without.
+"""A user's own table as a Parquet file. It lives here because reading it takes pyarrow, which `vera` does
+without.
 
-`sweeps.trial.identity.register_tables` makes it known under the name "parquet" when a trial is planned or run.
+`sweeps.trial.identity.register_tables` makes it known under the name "parquet" when a trial is planned or
+run.
 """
 
 from pathlib import Path
@@ -12,7 +14,16 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from vera.data.files.locations import DataDir
-from vera.data.tables.user_table import Columns, File, Label, LabelsPerClass, OwnTable, Share, Standardise, find_label
+from vera.data.tables.user_table import (
+    Columns,
+    File,
+    Label,
+    LabelsPerClass,
+    OwnTable,
+    Share,
+    Standardise,
+    find_label,
+)
 from vera.errors import DataCorrupt
 from vera.spec.settings import validated
 
@@ -51,9 +62,13 @@ class ParquetTable(OwnTable):
 def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise DataCorrupt(f"{path}, column '{name}', is of type {kind}; every column but the class must be numbers.")
+        raise DataCorrupt(
+            f"{path}, column '{name}', is of type {kind}; every column but the class must be numbers."
+        )
     if column.null_count:
-        raise DataCorrupt(f"{path}, column '{name}', has {column.null_count} missing values; fill them in or leave their rows out.")
+        raise DataCorrupt(
+            f"{path}, column '{name}', has {column.null_count} missing values; fill them in or leave their rows out."
+        )
     return np.asarray(column.cast(pa.float64(), safe=False), np.float64)
 
 
@@ -61,6 +76,13 @@ def _classes(column: Any, label: str, path: Path) -> list[Any]:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if column.null_count:
         raise DataCorrupt(f"{path}, column '{label}': the class is missing in {column.null_count} rows.")
-    if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise DataCorrupt(f"{path}, column '{label}', is of type {kind}; classes must be text or whole numbers.")
+    if not (
+        pa.types.is_integer(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+    ):
+        raise DataCorrupt(
+            f"{path}, column '{label}', is of type {kind}; classes must be text or whole numbers."
+        )
     return list(column.to_pylist())

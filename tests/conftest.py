@@ -1,4 +1,5 @@
-"""One thread per test process, so that numbers are reproducible and parallel test runs do not fight for cores."""
+"""One thread per test process, so that numbers are reproducible and parallel test runs do not fight for
+cores."""
 
 import os
 import signal

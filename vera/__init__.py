@@ -1,6 +1,7 @@
 """The science: models, data, training methods, estimators, samplers and evaluation, behind one Trainer.
 
-Names are imported when they are first used, so that what needs no torch (`vera.errors`, reading results) does not load it.
+Names are imported when they are first used, so that what needs no torch (`vera.errors`, reading results) does
+not load it.
 """
 
 from importlib import import_module

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all.
 
-Trap: two nodes of a cluster often have processes of one number, and a disk in common. So a temporary name is drawn by lot.
+Trap: two nodes of a cluster often have processes of one number, and a disk in common. So a temporary name is
+drawn by lot.
 """
 
 import os
@@ -13,7 +14,8 @@ from typing import BinaryIO
 
 @contextmanager
 def written_whole(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file that takes this name when the block ends, flushed to disk; if the block fails, what had the name keeps it."""
+    """A file that takes this name when the block ends, flushed to disk; if the block fails, what had the name
+    keeps it."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:

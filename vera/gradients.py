@@ -19,9 +19,11 @@ def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def gradient_of(f: LogDensity) -> Callable[[Tensor], Tensor]:
-    """x to ∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by autograd.
+    """x to ∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by
+    autograd.
 
-    Trap: a formula may have read the weights already, so this serves until the next update of f and no longer.
+    Trap: a formula may have read the weights already, so this serves until the next update of f and no
+    longer.
     """
     if not _has_formula(f):
         return lambda x: value_and_gradient(f, x)[1]
@@ -35,11 +37,15 @@ def gradient(f: LogDensity, x: Tensor) -> Tensor:
 
 
 def _has_formula(f: LogDensity) -> bool:
-    """Whether f has a `scorer` that belongs to its `forward`: one that was inherited beside another forward is of another f."""
+    """Whether f has a `scorer` that belongs to its `forward`: one that was inherited beside another forward
+    is of another f."""
     if "forward" in getattr(f, "__dict__", {}):
         return False
     kinds = type(f).__mro__
-    return next(("scorer" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("scorer", "forward"))), False)
+    return next(
+        ("scorer" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("scorer", "forward"))),
+        False,
+    )
 
 
 def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,7 +1,8 @@
-"""What trials will cost: as such trials took here or, where none ran here, for the results that ship; else from counted operations
-at an assumed rate of a GPU.
+"""What trials will cost: as such trials took here or, where none ran here, for the results that ship; else
+from counted operations at an assumed rate of a GPU.
 
-Trap: a small network does not keep a GPU busy. However few its operations, a step takes as long as launching its kernels does.
+Trap: a small network does not keep a GPU busy. However few its operations, a step takes as long as launching
+its kernels does.
 """
 
 import os
@@ -28,20 +29,30 @@ def published_seconds(trials: "Sequence[Trial]") -> dict[str, float]:
     from bench.judging.results import open_store
     from sweeps.trial.plan import estimate
 
-    return estimate(trials, open_store(PUBLISHED).rows()) if trials and Path(PUBLISHED, "trials").is_dir() else {}
+    return (
+        estimate(trials, open_store(PUBLISHED).rows())
+        if trials and Path(PUBLISHED, "trials").is_dir()
+        else {}
+    )
 
 
 def trial_cost(flop: "Flop | None", trial: "Trial", seconds: float | None) -> str:
     """As such trials took, else from counted operations."""
     work = flop(trial) if flop else None
     if seconds is not None:
-        return "less than a second" if seconds < 1 else f"about {seconds:.0f} s" if seconds < 120 else duration(seconds)
+        return (
+            "less than a second"
+            if seconds < 1
+            else f"about {seconds:.0f} s"
+            if seconds < 120
+            else duration(seconds)
+        )
     return "cost unknown" if work is None else gpu_time([(work, trial.spec.steps)])
 
 
 def plan_cost(flop: "Flop | None", plan: "Plan", cores: int | None = None) -> str:
-    """From measured times where all such trials are known, else from counted operations at an assumed rate. A cluster's cores are
-    not known beforehand (None)."""
+    """From measured times where all such trials are known, else from counted operations at an assumed rate. A
+    cluster's cores are not known beforehand (None)."""
     works = [(flop(trial), trial.spec.steps) for trial in plan.missing] if flop else []
     known = [(work, steps) for work, steps in works if work is not None]
     if known and len(known) == len(works) and len(plan.seconds) < len(plan.missing):
@@ -55,14 +66,19 @@ def plan_cost(flop: "Flop | None", plan: "Plan", cores: int | None = None) -> st
 
 
 def gpu_time(works: Sequence[tuple[float, int]]) -> str:
-    """Of trials with so many operations and steps; at least so much, where the steps decide it and not the operations."""
+    """Of trials with so many operations and steps; at least so much, where the steps decide it and not the
+    operations."""
     counted_seconds = sum(work / GPU_RATE for work, _ in works)
     seconds = sum(max(work / GPU_RATE, steps * GPU_STEP) for work, steps in works)
     if seconds < 60:
         return "less than a minute on a GPU"
     hours = seconds / 3600
     told = (
-        f"{hours:,.0f} GPU-hours" if hours >= 10 else f"{hours:.1f} GPU-hours" if hours >= 1 else f"{seconds / 60:.0f} GPU-minutes"
+        f"{hours:,.0f} GPU-hours"
+        if hours >= 10
+        else f"{hours:.1f} GPU-hours"
+        if hours >= 1
+        else f"{seconds / 60:.0f} GPU-minutes"
     )
     return f"{'at least' if seconds > counted_seconds else 'about'} {told}"
 

@@ -1,8 +1,9 @@
 """Data sets on the command line: `wine`, `human,labels_per_class=5`, `csv:path/to/iris.csv,label=species`.
 
-A value is read as what the setting's annotation admits, so text needs no quotes and a number none either. Trap: a path is not part
-of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the folder is where the run looks for data. What is not
-said is filled in, so that no other variant's rows can be taken for these.
+A value is read as what the setting's annotation admits, so text needs no quotes and a number none either.
+Trap: a path is not part of a trial; of `csv:path/to/iris.csv` the trial keeps the file's name, and the folder
+is where the run looks for data. What is not said is filled in, so that no other variant's rows can be taken
+for these.
 """
 
 from collections.abc import Mapping
@@ -40,7 +41,11 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
     if missing:
         raise SettingError(f"The data set '{name}' needs {', '.join(missing)}: {_usage(name, missing)}.")
     written = {key: _value(name, known[key], value) for key, value in settings.items()}
-    part = {"name": name} | {key: setting.default for key, setting in known.items() if not setting.required} | written
+    part = (
+        {"name": name}
+        | {key: setting.default for key, setting in known.items() if not setting.required}
+        | written
+    )
     return part, _folder(path) if colon else None
 
 
@@ -56,21 +61,27 @@ def fingerprint_at_hand(part: Mapping[str, Any], data_dir: str | None) -> str | 
 def _pair(pair: str, text: str) -> tuple[str, str]:
     key, equals, value = pair.partition("=")
     if not equals or not key.strip():
-        raise SettingError(f"'{text}': after the name of a data set come settings as key=value, got '{pair}'.")
+        raise SettingError(
+            f"'{text}': after the name of a data set come settings as key=value, got '{pair}'."
+        )
     return key.strip(), value.strip()
 
 
 def _usage(name: str, missing: list[str]) -> str:
     """How a data set of the user's own is spelled."""
     return (
-        f"{name}:PATH,label=COLUMN" if "file" in missing or "label" in missing else ",".join([name, *(f"{m}=…" for m in missing)])
+        f"{name}:PATH,label=COLUMN"
+        if "file" in missing or "label" in missing
+        else ",".join([name, *(f"{m}=…" for m in missing)])
     )
 
 
 def _folder(path: str) -> str:
     place = Path(path).expanduser()
     if not path or place.is_dir():
-        raise SettingError(f"'{path}' is {'a directory' if path else 'no file'}: name a file, as in csv:PATH,label=COLUMN.")
+        raise SettingError(
+            f"'{path}' is {'a directory' if path else 'no file'}: name a file, as in csv:PATH,label=COLUMN."
+        )
     if not place.is_file():
         raise DataMissing(f"There is no file {path}.")
     return str(place.parent)
@@ -88,7 +99,8 @@ def _value(name: str, setting: Setting, text: str) -> Any:
 
 
 def _readings(text: str) -> list[Any]:
-    """As a word that stands for a value, as a whole number, as a number, as several whole numbers (1+2), as text."""
+    """As a word that stands for a value, as a whole number, as a number, as several whole numbers (1+2), as
+    text."""
     readings: list[Any] = [WORDS[text.lower()]] if text.lower() in WORDS else []
     for kind in (int, float):
         try:

@@ -1,4 +1,5 @@
-"""The sweep of a table on the data of --dataset, checked before anything is trained: of the right kind, and enough of it."""
+"""The sweep of a table on the data of --dataset, checked before anything is trained: of the right kind, and
+enough of it."""
 
 import sys
 from importlib import import_module
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from sweeps.trial.identity import Profile
     from sweeps.trial.sweep import Sweep
     from vera.data.labelled import LabelledData, Split
-    from vera.spec.trial_spec import Part
+    from vera.spec.trial_spec import Component
 
 LISTED = 5
 """Classes that a note names at most."""
@@ -25,7 +26,9 @@ def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> 
     """The sweep of that name on the data that the text describes."""
     part, _ = dataset_part(text)
     if name not in artifacts.known:
-        raise EngineError(f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list")
+        raise EngineError(
+            f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list"
+        )
     elsewhere = artifacts.known[name].on(part)
     check_kind(elsewhere, part)
     if "file" in part or plugin_of(datasets.get(part["name"])) is not None:
@@ -33,7 +36,7 @@ def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> 
     return elsewhere.sweep()
 
 
-def check_kind(artifact: Artifact, part: "Part") -> None:
+def check_kind(artifact: Artifact, part: "Component") -> None:
     """A network for images cannot be trained on a table; say so once, before every trial does."""
     factory = datasets.get(part["name"])
     labelled, images = (
@@ -46,8 +49,9 @@ def check_kind(artifact: Artifact, part: "Part") -> None:
                            f"{part['name']} has {kind}.")  # fmt: skip
 
 
-def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
-    """A user's own data must be fit to be split and fill a batch; that a class has fewer labels than are asked for is said."""
+def check_points(part: "Component", data_dir: str | None, batch: int) -> None:
+    """A user's own data must be fit to be split and fill a batch; that a class has fewer labels than are
+    asked for is said."""
     from vera.tasks.build import build_labelled
 
     source, name = build_labelled(part, data_dir), part.get("file", part["name"])
@@ -64,12 +68,15 @@ def check_points(part: "Part", data_dir: str | None, batch: int) -> None:
 
 
 def few_labels(source: "LabelledData", split: "Split") -> str:
-    """What is shown of classes that have fewer rows to train with than labels are asked for; nothing if none has."""
+    """What is shown of classes that have fewer rows to train with than labels are asked for; nothing if none
+    has."""
     asked = getattr(source, "labels_per_class", None)
     counts = split.train_labels.bincount(minlength=split.classes).tolist()
     few = [(label, count) for label, count in enumerate(counts) if asked is not None and count < asked]
     if not few:
         return ""
     names = getattr(getattr(source, "content", None), "class_names", range(split.classes))
-    told = ", ".join(f"'{names[label]}' {count}" for label, count in few[:LISTED]) + (", …" if len(few) > LISTED else "")
+    told = ", ".join(f"'{names[label]}' {count}" for label, count in few[:LISTED]) + (
+        ", …" if len(few) > LISTED else ""
+    )
     return f"labels_per_class is {asked}; {len(few)} of {len(counts)} classes have fewer rows to train with and show all ({told})."

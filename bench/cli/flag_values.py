@@ -1,4 +1,5 @@
-"""What the values of flags must be, as argparse asks for it: a text becomes a value, or one line says the whole rule."""
+"""What the values of flags must be, as argparse asks for it: a text becomes a value, or one line says the
+whole rule."""
 
 import argparse
 import math

@@ -20,7 +20,13 @@ LOCAL, PUBLISHED = "results/local", "results/published"
 REMOTE = "results/remote"
 """Where files are written that show results from a bucket."""
 PLACE = "a directory or s3://BUCKET/PREFIX"
-PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = "--profile", "--dataset", "--data-dir", "--results-dir", "--plugin"
+PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
+    "--profile",
+    "--dataset",
+    "--data-dir",
+    "--results-dir",
+    "--plugin",
+)
 PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
 DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
@@ -32,7 +38,8 @@ Run = Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
-    """A mistake is answered in one line that offers what is nearest and names the help, not with all that could have been said.
+    """A mistake is answered in one line that offers what is nearest and names the help, not with all that
+    could have been said.
 
     A flag is written in full: the beginning of one may mean another tomorrow.
     """
@@ -55,7 +62,10 @@ class Parser(argparse.ArgumentParser):
         flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
         if not flags:
             return f"'{unknown[0]}' is one word too many"
-        meant, known = f"--{flags[0].lstrip('-').lower()}", [name for name in self._option_string_actions if name.startswith("--")]
+        meant, known = (
+            f"--{flags[0].lstrip('-').lower()}",
+            [name for name in self._option_string_actions if name.startswith("--")],
+        )
         offer = closest(meant, known)
         return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
 
@@ -63,7 +73,9 @@ class Parser(argparse.ArgumentParser):
         """Words that look like a flag of this parser and are none."""
         own = self._words[: self._words.index("--")] if "--" in self._words else self._words
         return [
-            word for word in own if re.match(r"--?[A-Za-z]", word) and word.partition("=")[0] not in self._option_string_actions
+            word
+            for word in own
+            if re.match(r"--?[A-Za-z]", word) and word.partition("=")[0] not in self._option_string_actions
         ]
 
     def error(self, message: str) -> NoReturn:
@@ -84,9 +96,12 @@ def _in_words(message: str) -> str:
 
 
 class Given(argparse.Action):
-    """A flag that is also noted as given: some things have a value of their own, which its default does not replace."""
+    """A flag that is also noted as given: some things have a value of their own, which its default does not
+    replace."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
         setattr(namespace, self.dest, values)
         namespace.given = (*namespace.given, self.dest)
 
@@ -117,7 +132,9 @@ def verb(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.Argumen
 
 def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     text = f"{text}: {PLACE} (default: {LOCAL})"
-    parser.add_argument("--results-dir", metavar="DIR", type=expanduser, default=LOCAL, action=Given, help=text)
+    parser.add_argument(
+        "--results-dir", metavar="DIR", type=expanduser, default=LOCAL, action=Given, help=text
+    )
     parser.set_defaults(given=())
 
 
@@ -128,7 +145,9 @@ def plugin(parser: argparse.ArgumentParser) -> None:
 
 def data_dir(parser: "argparse._ActionsContainer") -> None:
     text = "where data files lie (default: VERA_DATA, else ~/.cache/vera)"
-    parser.add_argument("--data-dir", metavar="DIR", type=expanduser, help=text)  # for the ~ of --data-dir=~/data stays as it is
+    parser.add_argument(
+        "--data-dir", metavar="DIR", type=expanduser, help=text
+    )  # for the ~ of --data-dir=~/data stays as it is
 
 
 def shown_place(arguments: argparse.Namespace) -> str:
@@ -141,15 +160,22 @@ def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
     words = []
     for flag in flags:
         value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
-        own = flag == PROFILE and ":" in getattr(arguments, "sweep", "")  # a single trial brings its profile along
-        own |= flag == DATA_DIR and ":" in (getattr(arguments, "dataset", None) or "")  # and a file its directory
+        own = flag == PROFILE and ":" in getattr(
+            arguments, "sweep", ""
+        )  # a single trial brings its profile along
+        own |= flag == DATA_DIR and ":" in (
+            getattr(arguments, "dataset", None) or ""
+        )  # and a file its directory
         if value not in (None, USUAL.get(flag)) and not own:
-            words += [word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))]
+            words += [
+                word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))
+            ]
     return words
 
 
 def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
-    """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown another."""
+    """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown
+    another."""
     if arguments.source is not None:
         return (arguments.source,)
     return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
@@ -166,23 +192,31 @@ def shipped_in(flag: str) -> None:
     if not Path(PUBLISHED, "trials").is_dir():
         from sweeps.errors import StoreError
 
-        raise StoreError(f"{flag} takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned.")
+        raise StoreError(
+            f"{flag} takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned."
+        )
 
 
 def ours_instead(arguments: argparse.Namespace) -> str:
     """How to see the trials that ship, where a place was named that has none."""
-    return "; those that ship: --from published" if arguments.source is None and arguments.results_dir != LOCAL else ""
+    return (
+        "; those that ship: --from published"
+        if arguments.source is None and arguments.results_dir != LOCAL
+        else ""
+    )
 
 
 def output_folder(place: str) -> Path:
-    """Where tables, figures and the report of these results are written: beside the store or, for one in a bucket, in a directory
-    of the bucket's name and prefix, since people open them."""
+    """Where tables, figures and the report of these results are written: beside the store or, for one in a
+    bucket, in a directory of the bucket's name and prefix, since people open them."""
     from sweeps.store.address import Address, is_url
 
     if not is_url(place):
         return Path(place)
     address = Address.parse(place)
-    return Path(REMOTE, address.bucket, *(part for part in address.prefix.split("/") if part not in ("", ".", "..")))
+    return Path(
+        REMOTE, address.bucket, *(part for part in address.prefix.split("/") if part not in ("", ".", ".."))
+    )
 
 
 def selection(verb: argparse.ArgumentParser) -> None:
@@ -193,7 +227,9 @@ def selection(verb: argparse.ArgumentParser) -> None:
         "spec:FILE, the trial of a file that vera search wrote",
     )
     parser = verb.add_argument_group("which trials")
-    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP)
+    parser.add_argument(
+        "--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP
+    )
     verb.set_defaults(given=())
     parser.add_argument(
         "--only",
@@ -207,22 +243,32 @@ def selection(verb: argparse.ArgumentParser) -> None:
     data_dir(parser)
     parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds 0 to N-1 in place of the sweep's own")
     parser.add_argument(
-        "--reuse-published", action="store_true", help=f"take the trials that ship in {PUBLISHED} in place of training them"
+        "--reuse-published",
+        action="store_true",
+        help=f"take the trials that ship in {PUBLISHED} in place of training them",
     )
 
 
 def dataset(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
-        "--dataset", metavar="DATA", help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species"
+        "--dataset",
+        metavar="DATA",
+        help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species",
     )
 
 
 def execution(verb: argparse.ArgumentParser) -> None:
     parser = verb.add_argument_group("how they are run")
     parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
-    parser.add_argument("--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)")
     parser.add_argument(
-        "--cpus-per-trial", type=above_0, default=1.0, metavar="N", help="CPUs, and threads, of a trial (default: 1)"
+        "--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)"
+    )
+    parser.add_argument(
+        "--cpus-per-trial",
+        type=above_0,
+        default=1.0,
+        metavar="N",
+        help="CPUs, and threads, of a trial (default: 1)",
     )
     parser.add_argument(
         "--gpus-per-trial",
@@ -232,15 +278,29 @@ def execution(verb: argparse.ArgumentParser) -> None:
         help="GPUs of a trial, a fraction of one, or auto: as it needs memory (default: 0)",
     )
     parser.add_argument(
-        "--max-concurrent", type=at_least(1), metavar="N", help="at most so many trials at once (default: as there is room)"
+        "--max-concurrent",
+        type=at_least(1),
+        metavar="N",
+        help="at most so many trials at once (default: as there is room)",
     )
     parser.add_argument(
-        "--time-limit", type=some_seconds, metavar="SECONDS", help="end a trial as a timeout after so long (default: never)"
+        "--time-limit",
+        type=some_seconds,
+        metavar="SECONDS",
+        help="end a trial as a timeout after so long (default: never)",
     )
     parser.add_argument(
-        "--checkpoint-every", type=seconds, default=30.0, metavar="SECONDS", help="how often a trial is saved (default: 30)"
+        "--checkpoint-every",
+        type=seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="how often a trial is saved (default: 30)",
     )
-    parser.add_argument("--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files")
+    parser.add_argument(
+        "--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files"
+    )
     parser.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
-    parser.add_argument("--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project")
+    parser.add_argument(
+        "--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project"
+    )
     parser.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")

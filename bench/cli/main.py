@@ -1,10 +1,11 @@
 """The command line: `vera VERB ...`.
 
-A verb is one function that adds its parser and names the function that runs it; `VERBS` lists them. Whatever a verb needs it
-imports when it runs, so that `vera --help` answers at once and rendering works where torch is not installed.
+A verb is one function that adds its parser and names the function that runs it; `VERBS` lists them. Whatever
+a verb needs it imports when it runs, so that `vera --help` answers at once and rendering works where torch is
+not installed.
 
-A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceback. So is a full disk behind `>`. Anything else is
-a bug and shows itself.
+A `VeraError` is the user's to mend: one line on stderr, exit code 2, no traceback. So is a full disk behind
+`>`. Anything else is a bug and shows itself.
 """
 
 import argparse
@@ -57,13 +58,18 @@ def main(argv: list[str] | None = None) -> int:
     except VeraError as error:
         print(f"vera: {error}", file=sys.stderr)
         return BY_SIGNAL + error.signal if isinstance(error, Interrupted) else 2
-    except BrokenPipeError:  # the reader has seen enough, as in `vera data list | head`; whether all went well is not known
+    except (
+        BrokenPipeError
+    ):  # the reader has seen enough, as in `vera data list | head`; whether all went well is not known
         drop_output()
         return BY_SIGNAL + signal.SIGPIPE
     except OSError as error:
         if error.errno not in FULL or can_be_printed():
             raise
-        print(f"vera: Nothing more can be written: {error.strerror}. Make room, or send the output elsewhere.", file=sys.stderr)
+        print(
+            f"vera: Nothing more can be written: {error.strerror}. Make room, or send the output elsewhere.",
+            file=sys.stderr,
+        )
         drop_output()
         return 2
     except KeyboardInterrupt:
@@ -72,7 +78,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def print_what_can_be() -> None:
-    """A mark that the terminal's encoding does not have becomes a question mark, and no error: a plain `·` would end a run."""
+    """A mark that the terminal's encoding does not have becomes a question mark, and no error: a plain `·`
+    would end a run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -97,7 +104,9 @@ def check_here() -> None:
     try:
         os.getcwd()
     except OSError as error:
-        raise VeraError("The working directory is no longer there. Go to one that is, and call it again: cd DIR") from error
+        raise VeraError(
+            "The working directory is no longer there. Go to one that is, and call it again: cd DIR"
+        ) from error
 
 
 def help_asked(words: list[str]) -> list[str]:
@@ -106,7 +115,8 @@ def help_asked(words: list[str]) -> list[str]:
 
 
 def settle_data_dir(arguments: argparse.Namespace) -> None:
-    """From here on one directory holds all data files, for the identity of trials depends on what is in it."""
+    """From here on one directory holds all data files, for the identity of trials depends on what is in
+    it."""
     folder = asked_data_dir(arguments)
     if folder is not None:
         refuse_file("--data-dir", getattr(arguments, "data_dir", None) or folder)
@@ -117,7 +127,9 @@ def settle_data_dir(arguments: argparse.Namespace) -> None:
 
 def refuse_file(asker: str, place: str) -> None:
     if os.path.isfile(os.path.expanduser(place)):
-        raise SettingError(f"{asker} {place} is a file; it takes the directory in which data files lie, or shall lie.")
+        raise SettingError(
+            f"{asker} {place} is a file; it takes the directory in which data files lie, or shall lie."
+        )
 
 
 def asked_data_dir(arguments: argparse.Namespace) -> str | None:
@@ -128,7 +140,9 @@ def asked_data_dir(arguments: argparse.Namespace) -> str | None:
 
         own = dataset_part(arguments.dataset)[1]
         if own is not None and folder is not None and os.path.abspath(own) != os.path.abspath(folder):
-            raise SettingError(f"--dataset names a file in {own}, --data-dir is {folder}: leave --data-dir out.")
+            raise SettingError(
+                f"--dataset names a file in {own}, --data-dir is {folder}: leave --data-dir out."
+            )
         folder = folder if own is None else own
     return None if folder is None else os.path.abspath(folder)
 
@@ -142,12 +156,16 @@ def check_results_dir(arguments: argparse.Namespace) -> None:
 
     check_place(folder)
     if os.path.isfile(folder):
-        raise SettingError(f"--results-dir {folder} is a file; it takes the directory in which results lie, or shall lie.")
+        raise SettingError(
+            f"--results-dir {folder} is a file; it takes the directory in which results lie, or shall lie."
+        )
     try:
         os.stat(folder)
     except OSError as error:
         if error.errno in NO_PLACE and not is_url(folder):  # what is not there yet can be made, these cannot
-            raise SettingError(f"--results-dir {folder} cannot be used: {error.strerror}. Choose another directory.") from error
+            raise SettingError(
+                f"--results-dir {folder} cannot be used: {error.strerror}. Choose another directory."
+            ) from error
 
 
 def parser() -> argparse.ArgumentParser:
@@ -172,7 +190,9 @@ def load_plugins(files: list[str]) -> None:
         for file in dict.fromkeys(files):
             load_plugin(file)
             for name in unregistered(file):
-                _note(f'{file} does not register its method {name}: write @methods.register("NAME") above it.')
+                _note(
+                    f'{file} does not register its method {name}: write @methods.register("NAME") above it.'
+                )
         _note_defaults()
 
 
@@ -183,7 +203,9 @@ def _note_defaults() -> None:
     for registry in (methods, joint_methods):
         for name in registry.foreign():
             if lacking := without_default(registry.get(name)):
-                _note(f"no table takes the {registry.kind} '{name}': it has no default for {' and '.join(lacking)}.")
+                _note(
+                    f"no table takes the {registry.kind} '{name}': it has no default for {' and '.join(lacking)}."
+                )
 
 
 def _note(text: str) -> None:

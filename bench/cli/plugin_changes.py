@@ -1,4 +1,5 @@
-"""Trials that are done and were trained by a plug-in that was edited since: one line, and the command that trains them anew."""
+"""Trials that are done and were trained by a plug-in that was edited since: one line, and the command that
+trains them anew."""
 
 import shlex
 import sys
@@ -17,12 +18,19 @@ def name_edits(cached: "Sequence[Trial]", rows: "Iterable[Row]", command: Sequen
     from sweeps.run.plugin_sources import changed
 
     for (role, name), found in changed(cached, {row.trial_id: row for row in rows}).items():
-        print(f"vera: {_told(role, name, found)} To train anew: {shlex.join(_anew(role, name, found, command))}", file=sys.stderr)
+        print(
+            f"vera: {_told(role, name, found)} To train anew: {shlex.join(_anew(role, name, found, command))}",
+            file=sys.stderr,
+        )
 
 
 def _told(role: str, name: str, found: "Sequence[Row]") -> str:
     what = "data set" if role == "dataset" else role
-    kept = "was trained with it, which is kept as it is" if len(found) == 1 else "were trained with it, which are kept as they are"
+    kept = (
+        "was trained with it, which is kept as it is"
+        if len(found) == 1
+        else "were trained with it, which are kept as they are"
+    )
     return f"The file of the {what} '{name}' was edited since {counted(len(found), 'trial')} {kept}."
 
 

@@ -1,7 +1,8 @@
 """`--reuse-published`: trials that ship are copied into the user's own store in place of being trained again.
 
-Without the flag they are not, so that `make reproduce-table2` on a fresh clone really trains. A trial is the same if its id is: the
-same data, settings, seed, profile and protocol. Whoever trained it stands in its row, which is copied as it is.
+Without the flag they are not, so that `make reproduce-table2` on a fresh clone really trains. A trial is the
+same if its id is: the same data, settings, seed, profile and protocol. Whoever trained it stands in its row,
+which is copied as it is.
 """
 
 import sys

@@ -1,4 +1,5 @@
-"""Which trials a command means: a sweep by its name, a table on other data, or a single trial with other seeds.
+"""Which trials a command means: a sweep by its name, a table on other data, or a single trial with other
+seeds.
 
     table2            a registered sweep; every table and figure is one
     spec:FILE         the trial that a JSON file describes, as `vera search` writes it
@@ -41,11 +42,17 @@ def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) ->
     name = arguments.sweep
     if not every:
         there = shlex.join(["vera", "list", *kept(arguments, PLUGIN)])
-        raise EngineError(f"{name} has no trials at the {arguments.profile} profile. To see what there is: {there}")
+        raise EngineError(
+            f"{name} has no trials at the {arguments.profile} profile. To see what there is: {there}"
+        )
     if not trials:
-        own = shlex.join(["vera", "plan", name, *kept(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)])
+        own = shlex.join(
+            ["vera", "plan", name, *kept(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)]
+        )
         why = why_none(every, arguments.only)
-        raise EngineError(f"No trial of {name} fits --only {' '.join(arguments.only)}.{why} To see its trials: {own}")
+        raise EngineError(
+            f"No trial of {name} fits --only {' '.join(arguments.only)}.{why} To see its trials: {own}"
+        )
     if "profile" in arguments.given and trials[0].profile != arguments.profile:
         raise EngineError(f"{name} has the profile {trials[0].profile} of its own: leave --profile out.")
     arguments.profile = trials[0].profile
@@ -83,12 +90,15 @@ def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
         raise UnknownName(NOTHING_TO_RUN[arguments.sweep])
     artifact = artifacts.known.get(arguments.sweep)
     if artifact is not None and not artifact.listed:
-        raise EngineError(f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}")
+        raise EngineError(
+            f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}"
+        )
     return find_sweep(arguments.sweep)
 
 
 def stored_trial(trial_id: str, arguments: argparse.Namespace, store: "Store") -> "tuple[Row, Store]":
-    """From the user's own store, else from the published one; and which of them has it. Ids are in small letters."""
+    """From the user's own store, else from the published one; and which of them has it. Ids are in small
+    letters."""
     from bench.judging.results import open_store
 
     asked = trial_id.lower()
@@ -112,7 +122,9 @@ def _where_ids_stand(arguments: argparse.Namespace, store: "Store") -> str:
     if store.outcomes():
         return f"Every id stands in the page of: vera report{shown_place(arguments)}"
     if Path(PUBLISHED, "trials").is_dir():
-        return "It is empty; the ids of the trials that ship stand in the page of: vera report --from published"
+        return (
+            "It is empty; the ids of the trials that ship stand in the page of: vera report --from published"
+        )
     return f"It is empty. To begin: vera run toy-demo{shown_place(arguments)}"
 
 

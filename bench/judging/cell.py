@@ -1,7 +1,8 @@
-"""One measured value: the mean over seeds, an interval that is honest for so few of them, and what became of the lost ones.
+"""One measured value: the mean over seeds, an interval that is honest for so few of them, and what became of
+the lost ones.
 
-Sample deviation with ddof 1, Student's t at 95 %, nothing for n = 1. A trial that diverged or failed has no value and is counted,
-never averaged away.
+Sample deviation with ddof 1, Student's t at 95 %, nothing for n = 1. A trial that diverged or failed has no
+value and is counted, never averaged away.
 """
 
 import math
@@ -66,14 +67,18 @@ class Cell:
     @property
     def difference(self) -> float | None:
         """Measured less the paper's."""
-        return None if self.mean is None or self.paper is None or not self.comparable else self.mean - self.paper
+        return (
+            None if self.mean is None or self.paper is None or not self.comparable else self.mean - self.paper
+        )
 
     @property
     def verdict(self) -> Verdict | None:
-        """Against the paper's value: whether it lies where the mean of as many other runs of ours would, with 95 %.
+        """Against the paper's value: whether it lies where the mean of as many other runs of ours would, with
+        95 %.
 
-        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. Where some diverged, the
-        others are the lucky ones, and decide nothing. None where there is nothing to compare.
+        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. Where
+        some diverged, the others are the lucky ones, and decide nothing. None where there is nothing to
+        compare.
         """
         if self.difference is None:
             return None
@@ -84,9 +89,12 @@ class Cell:
         return "above" if self.difference > 0 else "below"
 
 
-def difference_interval(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than two values, or where
-    no side has any spread: a handful of equal values is no proof that the next is equal too."""
+def difference_interval(
+    a: Sequence[float], b: Sequence[float], level: float = LEVEL
+) -> tuple[float, float] | None:
+    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than
+    two values, or where no side has any spread: a handful of equal values is no proof that the next is equal
+    too."""
     if len(a) < 2 or len(b) < 2:
         return None
     u, v = variance(a) / len(a), variance(b) / len(b)
@@ -101,7 +109,8 @@ def difference_interval(a: Sequence[float], b: Sequence[float], level: float = L
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
     """The two-sided quantile of Student's t, P(|T| <= q) = level, by Newton's method.
 
-    The probability is concave in q and the normal quantile lies below, so the iterates rise to the solution without overshooting.
+    The probability is concave in q and the normal quantile lies below, so the iterates rise to the solution
+    without overshooting.
     """
     q = NormalDist().inv_cdf((1 + level) / 2)
     for _ in range(100):
@@ -113,7 +122,8 @@ def t_quantile(freedom: float, level: float = LEVEL) -> float:
 
 
 def _central(t: float, freedom: float, panels: int = 2_000) -> float:
-    """P(|T| <= t): with T = √f tan u the density becomes cos^(f-1) u, which Simpson's rule integrates well for any f >= 1."""
+    """P(|T| <= t): with T = √f tan u the density becomes cos^(f-1) u, which Simpson's rule integrates well
+    for any f >= 1."""
     end = math.atan(t / math.sqrt(freedom))
     heights = [math.cos(end * i / panels) ** (freedom - 1) for i in range(panels + 1)]
     simpson = heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
@@ -130,7 +140,8 @@ def _norm(freedom: float) -> float:
 
 
 def cell_of(outcomes: Iterable[tuple[str, float | None]], paper: float | None = None) -> Cell:
-    """From (outcome, value) of each trial; a trial that ended ok without that value is one with a missing measurement."""
+    """From (outcome, value) of each trial; a trial that ended ok without that value is one with a missing
+    measurement."""
     pairs = list(outcomes)
     values = tuple(value for outcome, value in pairs if outcome == "ok" and value is not None)
     return Cell(values, tuple(outcome for outcome, _ in pairs), paper, "" if values else _why(pairs))

@@ -1,4 +1,5 @@
-"""Claims: a sentence of the paper turned into a check over rows. Supported, refuted or undetermined, always with the evidence."""
+"""Claims: a sentence of the paper turned into a check over rows. Supported, refuted or undetermined, always
+with the evidence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,13 +36,16 @@ class Claim:
     check: Callable[[Results], Finding]
 
 
-def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, better: Better = "higher") -> Finding:
-    """Whether a lies above b, by an interval of the difference; undetermined where it holds zero or a side lacks values.
+def compare(
+    name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, better: Better = "higher"
+) -> Finding:
+    """Whether a lies above b, by an interval of the difference; undetermined where it holds zero or a side
+    lacks values.
 
-    Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only at the level that
-    keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for support no correction is needed. Trials
-    that were lost have no value to compare: the evidence counts them. Where the side that comes out better diverged, what is left
-    of it decides nothing.
+    Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only
+    at the level that keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for
+    support no correction is needed. Trials that were lost have no value to compare: the evidence counts them.
+    Where the side that comes out better diverged, what is left of it decides nothing.
     """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
@@ -59,7 +63,8 @@ def compare(name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, be
 
 
 def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
-    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if none of it does.
+    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if
+    none of it does.
 
     `comparisons` as for `compare`; where b diverged, what is left of it supports nothing.
     """
@@ -70,23 +75,29 @@ def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1)
         return Finding("undetermined", f"{name}: {_no_interval(a, b)}")
     difference, half_width, strict = interval
     counts = f"(n={_count(a)} and {_count(b)})"
-    evidence = f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)} {counts}, tolerance {tolerance:g}"
+    evidence = (
+        f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)} {counts}, tolerance {tolerance:g}"
+    )
     if difference + half_width <= tolerance:
         return _unless_lost("supported", b, "the latter", evidence)
     return Finding("refuted" if difference - strict > tolerance else "undetermined", evidence)
 
 
 def all_of(findings: list[Finding]) -> Finding:
-    """Supported if all are, refuted if one is. What several of them say, as that a side was not run, is said once."""
+    """Supported if all are, refuted if one is. What several of them say, as that a side was not run, is said
+    once."""
     judgements = [finding.judgement for finding in findings]
     evidence = "; ".join(dict.fromkeys(finding.evidence for finding in findings))
     if "refuted" in judgements:
         return Finding("refuted", evidence)
-    return Finding("undetermined" if "undetermined" in judgements or not judgements else "supported", evidence)
+    return Finding(
+        "undetermined" if "undetermined" in judgements or not judgements else "supported", evidence
+    )
 
 
 def _unless_lost(judgement: Judgement, winner: Cell, name: str, evidence: str) -> Finding:
-    """The judgement, unless the side that wins by it diverged in some seeds: the others are then its lucky ones."""
+    """The judgement, unless the side that wins by it diverged in some seeds: the others are then its lucky
+    ones."""
     if winner.diverged:
         return Finding("undetermined", f"{evidence}; {name} diverged in {winner.diverged} of {winner.total}")
     return Finding(judgement, evidence)
@@ -100,7 +111,11 @@ def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] 
 
 
 def _no_interval(a: Cell, b: Cell) -> str:
-    return "too few for an interval" if min(a.n, b.n) < 2 else "equal in every seed, and without any spread there is no interval"
+    return (
+        "too few for an interval"
+        if min(a.n, b.n) < 2
+        else "equal in every seed, and without any spread there is no interval"
+    )
 
 
 def _mean(name: str, cell: Cell) -> str:

@@ -1,12 +1,13 @@
-"""The store as tables and figures see it: the rows of one profile, found by what a trial declares. Loads neither torch nor ray.
+"""The store as tables and figures see it: the rows of one profile, found by what a trial declares. Loads
+neither torch nor ray.
 
-A row's spec has every default written out, a declared trial only what it cares about; a row is the trial's if all that was declared
-stands in it, whatever the seed. Where two variants of one declared trial are in the store (a default was changed in between), the
-one that finished last counts, and `notes` says so.
+A row's spec has every default written out, a declared trial only what it cares about; a row is the trial's if
+all that was declared stands in it, whatever the seed. Where two variants of one declared trial are in the
+store (a default was changed in between), the one that finished last counts, and `notes` says so.
 
-Of a data set whose content changed in between, one content is shown, in every line of every table: that of the file where
-`vera render --dataset` names it, else the one that was trained last. Trials of another are as good as not run, and `notes` names
-both.
+Of a data set whose content changed in between, one content is shown, in every line of every table: that of
+the file where `vera render --dataset` names it, else the one that was trained last. Trials of another are as
+good as not run, and `notes` names both.
 """
 
 import json
@@ -29,7 +30,8 @@ from sweeps.trial.identity import PROTOCOL, Profile, Trial
 
 Source = Literal["local", "published"]
 TUNING_SEED = 100
-"""Seeds from here on are for choosing settings. What was chosen by a value is not judged by it: no table averages over them."""
+"""Seeds from here on are for choosing settings. What was chosen by a value is not judged by it: no table
+averages over them."""
 
 
 @dataclass
@@ -47,14 +49,23 @@ class Results:
     """Those that were read, by trial: a table and each of its claims ask for them again."""
 
     @classmethod
-    def at(cls, folder: Place, profile: Profile, source: Source = "local", at_hand: Mapping[str, str] | None = None) -> "Results":
+    def at(
+        cls,
+        folder: Place,
+        profile: Profile,
+        source: Source = "local",
+        at_hand: Mapping[str, str] | None = None,
+    ) -> "Results":
         return cls(open_store(folder), profile, source, at_hand=at_hand or {})
 
     @property
     def flag(self) -> str:
-        """What a command must add to find these rows: nothing for those in the usual place, and for those that ship."""
+        """What a command must add to find these rows: nothing for those in the usual place, and for those
+        that ship."""
         folder = str(self.store.place).removesuffix("trials").rstrip("/")
-        return "" if self.source == "published" or folder == LOCAL else f" --results-dir {shlex.quote(folder)}"
+        return (
+            "" if self.source == "published" or folder == LOCAL else f" --results-dir {shlex.quote(folder)}"
+        )
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -67,7 +78,8 @@ class Results:
         return other
 
     def like(self, trial: Trial) -> list[Row]:
-        """The rows of this trial under every seed, in the order of seeds; those of tuning seeds only for a trial that has one."""
+        """The rows of this trial under every seed, in the order of seeds; those of tuning seeds only for a
+        trial that has one."""
         families: dict[str, list[Row]] = {}
         for row, spec in self._of(trial):
             key = data_key(spec["dataset"])
@@ -96,7 +108,8 @@ class Results:
         return self._curves[row.trial_id]
 
     def _of(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
-        """Rows in which all stands that the trial declares, whatever their seed and the content of their data."""
+        """Rows in which all stands that the trial declares, whatever their seed and the content of their
+        data."""
         declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
         for row, spec in self._specs:
             same_use = (row.seed >= TUNING_SEED) == (trial.spec.seed >= TUNING_SEED)
@@ -116,7 +129,8 @@ class Results:
         """Once each, however often the trial is asked for."""
         restarted = sum(bool(json.loads(row.restarts)) for row in rows)
         texts = {
-            f"{name}: {variants} variants of it are in the store; shown is the one that finished last.": variants > 1,
+            f"{name}: {variants} variants of it are in the store; shown is the one that finished last.": variants
+            > 1,
             f"{name}: {restarted} of {len(rows)} trials began again after a divergence.": restarted > 0,
         }
         self.notes += [text for text, holds in texts.items() if holds and text not in self.notes]
@@ -127,9 +141,12 @@ class Results:
 
     @cached_property
     def _contents(self) -> dict[str, list[str]]:
-        """The fingerprints of each data set, the one that was trained last at the end; trials that failed come before others."""
+        """The fingerprints of each data set, the one that was trained last at the end; trials that failed
+        come before others."""
         found: dict[str, list[str]] = {}
-        for row, spec in sorted(self._specs, key=lambda pair: (pair[0].outcome not in FAILURES, pair[0].finished_at)):
+        for row, spec in sorted(
+            self._specs, key=lambda pair: (pair[0].outcome not in FAILURES, pair[0].finished_at)
+        ):
             found.setdefault(data_key(spec["dataset"]), []).append(row.data_fingerprint)
         return found
 
@@ -139,14 +156,19 @@ class Results:
 
 
 def open_store(folder: Place, create: bool = False, needed: bool = True) -> Store:
-    """The store of a results directory; one that is not there is as good as empty where it is not `needed`. In the one that ships
-    nothing is moved: git restores what is damaged."""
-    ships = not is_url(folder) and os.path.realpath(folder) == os.path.realpath(PUBLISHED)  # Path.resolve fails on a loop of links
-    return Store(within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "", needed=needed)
+    """The store of a results directory; one that is not there is as good as empty where it is not `needed`.
+    In the one that ships nothing is moved: git restores what is damaged."""
+    ships = not is_url(folder) and os.path.realpath(folder) == os.path.realpath(
+        PUBLISHED
+    )  # Path.resolve fails on a loop of links
+    return Store(
+        within(folder, "trials"), create, restore=f"git checkout {PUBLISHED}" if ships else "", needed=needed
+    )
 
 
 def data_key(dataset: Mapping[str, Any]) -> str:
-    """A data set as a trial describes it, but for the labels that it shows: with all of them or ten, its content is the same."""
+    """A data set as a trial describes it, but for the labels that it shows: with all of them or ten, its
+    content is the same."""
     return canonical_json({key: value for key, value in dataset.items() if key != "labels_per_class"})
 
 
@@ -157,7 +179,9 @@ def metrics_of(row: Row) -> dict[str, float]:
 def _says(stored: Any, declared: Any) -> bool:
     """Whether all that is declared stands in what is stored."""
     if isinstance(declared, Mapping):
-        return isinstance(stored, Mapping) and all(key in stored and _says(stored[key], value) for key, value in declared.items())
+        return isinstance(stored, Mapping) and all(
+            key in stored and _says(stored[key], value) for key, value in declared.items()
+        )
     if isinstance(declared, list | tuple):
         return isinstance(stored, list) and len(stored) == len(declared) and all(map(_says, stored, declared))
     return bool(stored == declared)

@@ -1,1 +1,2 @@
-"""The VERA paper: its values, experiments, tables and figures. Nothing outside this folder names an artifact of it."""
+"""The VERA paper: its values, experiments, tables and figures. Nothing outside this folder names an artifact
+of it."""

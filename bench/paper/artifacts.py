@@ -1,4 +1,5 @@
-"""Every table and figure that is declared so far. Importing this registers them, as artifacts and as sweeps; it loads no torch."""
+"""Every table and figure that is declared so far. Importing this registers them, as artifacts and as sweeps;
+it loads no torch."""
 
 from bench.paper.extras import drift, modes, outliers, reliability, speed, stability
 from bench.paper.figures import figure1, figure2, figure3, figure5, figure6, figure8

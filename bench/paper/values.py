@@ -1,4 +1,5 @@
-"""The paper's numbers, as printed there: `bench/values.csv`, one value a line. Nothing else in the code repeats them."""
+"""The paper's numbers, as printed there: `bench/values.csv`, one value a line. Nothing else in the code
+repeats them."""
 
 import csv
 from functools import cache
@@ -16,7 +17,9 @@ def paper_values() -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
-def paper_value(artifact: str, *, dataset: str = "", method: str = "", variant: str = "", metric: str = "") -> float:
+def paper_value(
+    artifact: str, *, dataset: str = "", method: str = "", variant: str = "", metric: str = ""
+) -> float:
     """The one value for which all given fields hold; none or several is an error."""
     asked = dict(zip(FIELDS, (artifact, dataset, method, variant, metric), strict=True))
     given = {field: value for field, value in asked.items() if value}

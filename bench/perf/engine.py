@@ -1,11 +1,14 @@
-"""`make bench-engine`: what the engine costs. Trivial trials under the engine against the same calls as plain Ray tasks.
+"""`make bench-engine`: what the engine costs. Trivial trials under the engine against the same calls as plain
+Ray tasks.
 
-Both run in one process on one cluster, one after the other, after each has warmed its workers up. The bar: at most 1.2 times the
-tasks' wall time plus 60 seconds for 1,000 trials, which leaves the engine about 60 ms a trial for identity, scheduling, a row in
-Parquet and a report. Reading is measured as well: 10,000 rows after a compaction in less than two seconds.
+Both run in one process on one cluster, one after the other, after each has warmed its workers up. The bar: at
+most 1.2 times the tasks' wall time plus 60 seconds for 1,000 trials, which leaves the engine about 60 ms a
+trial for identity, scheduling, a row in Parquet and a report. Reading is measured as well: 10,000 rows after
+a compaction in less than two seconds.
 
-`python -m bench.perf.engine --search 500` measures a search instead: so many trials that TPE proposes one by one, each told to it when
-it has its row. The same calls as plain Ray tasks are known beforehand, so what a proposal takes is overhead too.
+`python -m bench.perf.engine --search 500` measures a search instead: so many trials that TPE proposes one by
+one, each told to it when it has its row. The same calls as plain Ray tasks are known beforehand, so what a
+proposal takes is overhead too.
 """
 
 import argparse
@@ -107,7 +110,10 @@ class SearchOverhead:
 def trivial_trials(count: int, first_seed: int = 0) -> list[Trial]:
     energy, method = {"energy": {"name": "mixture", "components": 1}}, {"name": "ml"}
     seeds = range(first_seed, first_seed + count)
-    return [Trial(TrialSpec({"name": "moons"}, energy, method, 1, 2, seed, task="trivial"), "smoke") for seed in seeds]
+    return [
+        Trial(TrialSpec({"name": "moons"}, energy, method, 1, 2, seed, task="trivial"), "smoke")
+        for seed in seeds
+    ]
 
 
 def measure(count: int, cpus: int) -> Overhead:
@@ -138,17 +144,22 @@ def measure_search(count: int, cpus: int) -> SearchOverhead:
 
 
 def trivial_search(seed: int) -> Search:
-    """One axis and one seed, so that each configuration is a trial; the score is the time it took, since there is no other."""
+    """One axis and one seed, so that each configuration is a trial; the score is the time it took, since
+    there is no other."""
     space, objective = (
         Space((log_uniform("method.lr", low=1e-6, high=1.0),)),
         Objective("seconds", worst=3_600.0, direction="small"),
     )
-    return Search("trivial", "for the benchmark", lambda _: trivial_trials(1)[0], space, (objective,), (seed,))
+    return Search(
+        "trivial", "for the benchmark", lambda _: trivial_trials(1)[0], space, (objective,), (seed,)
+    )
 
 
 def _time_search(count: int, folder: Path) -> float:
     engine = Engine(folder / "trials", folder / "checkpoints", Conditions(), plugins=(PLUGIN,))
-    run_search(trivial_search(seed=1), "smoke", Budget("tpe", "none", 4), engine)  # workers that have loaded torch
+    run_search(
+        trivial_search(seed=1), "smoke", Budget("tpe", "none", 4), engine
+    )  # workers that have loaded torch
     began = time.perf_counter()
     found = run_search(trivial_search(seed=0), "smoke", Budget("tpe", "none", count), engine)
     seconds = time.perf_counter() - began
@@ -188,13 +199,27 @@ def _time_reading(folder: Path) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.perf.engine", description="What the sweep engine costs a trial.")
-    parser.add_argument(
-        "--trials", type=at_least(1), default=1_000, metavar="N", help="how many (default: 1000, which the bar is for)"
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.perf.engine", description="What the sweep engine costs a trial."
     )
-    parser.add_argument("--search", type=at_least(1), metavar="N", help="measure a search of so many trials instead")
-    parser.add_argument("--cpus", type=at_least(1), default=2, metavar="N", help="slots for trials (default: 2)")
-    parser.add_argument("--keep", metavar="DIR", help="keep the numbers as Parquet under this directory, e.g. results/published")
+    parser.add_argument(
+        "--trials",
+        type=at_least(1),
+        default=1_000,
+        metavar="N",
+        help="how many (default: 1000, which the bar is for)",
+    )
+    parser.add_argument(
+        "--search", type=at_least(1), metavar="N", help="measure a search of so many trials instead"
+    )
+    parser.add_argument(
+        "--cpus", type=at_least(1), default=2, metavar="N", help="slots for trials (default: 2)"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="DIR",
+        help="keep the numbers as Parquet under this directory, e.g. results/published",
+    )
     parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
     arguments = parser.parse_args(argv)
     found: Overhead | SearchOverhead

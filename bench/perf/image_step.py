@@ -1,8 +1,9 @@
-"""VERA and JEM on images: the time of a step of each on one kind of classifier, and what VERA's step holds in memory.
+"""VERA and JEM on images: the time of a step of each on one kind of classifier, and what VERA's step holds in
+memory.
 
-The paper's networks are for a GPU. On a CPU the time is taken on a classifier of a fifth of their width, with a generator of about
-a fifth too, so that the two cost each other what they do in the paper; memory is taken at full width and a small batch. Images are
-random: a step's cost depends on the shapes alone.
+The paper's networks are for a GPU. On a CPU the time is taken on a classifier of a fifth of their width, with
+a generator of about a fifth too, so that the two cost each other what they do in the paper; memory is taken
+at full width and a small batch. Images are random: a step's cost depends on the shapes alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from bench.perf.timing import compare
 from bench.perf.workloads import BATCHES, Workload
 from vera.data.labelled import LabelledData, Split
 from vera.spec.registry import joint_methods
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 from vera.tasks.build import build_method
 from vera.tasks.studies.step_time import JEM_SETTINGS
 from vera.training.random_state import seeded
@@ -31,14 +32,17 @@ class ImageShape:
     """Networks and batch size; `timed` where a step is short enough to be repeated."""
 
     title: str
-    energy: Part
-    generator: Part
+    energy: Component
+    generator: Component
     batch_size: int
     timed: bool
     side: int = SIDE
 
-    def networks(self, method_name: str) -> dict[str, Part]:
-        parts: Mapping[str, Part] = {"energy": self.energy, "generator": {**self.generator, "side": self.side}}
+    def networks(self, method_name: str) -> dict[str, Component]:
+        parts: Mapping[str, Component] = {
+            "energy": self.energy,
+            "generator": {**self.generator, "side": self.side},
+        }
         return {role: parts[role] for role in joint_methods.get(method_name).network_names()}
 
 
@@ -58,7 +62,7 @@ IMAGE_SHAPES: dict[str, ImageShape] = {
         timed=False,
     ),
 }
-SETTINGS: dict[str, Part] = {"vera": {"entropy_weight": 1e-4}, "jem": JEM_SETTINGS}
+SETTINGS: dict[str, Component] = {"vera": {"entropy_weight": 1e-4}, "jem": JEM_SETTINGS}
 
 
 class RandomImages(LabelledData):
@@ -100,12 +104,17 @@ def measure_rivals(name: str, shape: ImageShape, seconds: float, rounds: int) ->
         vera, jem = (prepare_images(shape, method).stepper() for method in ("vera", "jem"))
         vera_gflop, jem_gflop = (flops(record(step)) / 1e9 for step in (vera, jem))
         timing = compare(jem, vera, seconds, rounds)
-    return RivalRow(name, timing, vera_gflop, jem_gflop, paper_value("Text Sec 6", metric="training_speedup_factor"))
+    return RivalRow(
+        name, timing, vera_gflop, jem_gflop, paper_value("Text Sec 6", metric="training_speedup_factor")
+    )
 
 
 def measure_image_memory(name: str, shape: ImageShape) -> list[MemoryRow]:
     """The entropy block alone, and the whole step."""
-    forms: dict[str, Callable[[Workload], BlockMemory]] = {"entropy block": entropy_memory, "whole step": step_memory}
+    forms: dict[str, Callable[[Workload], BlockMemory]] = {
+        "entropy block": entropy_memory,
+        "whole step": step_memory,
+    }
     rows = []
     for what, form in forms.items():
         with seeded(0):

@@ -1,10 +1,11 @@
 """The matrix products of a piece of work: recorded once as they happen, then replayed alone to time them.
 
-Everything that torch has a FLOP formula for counts: mm, addmm, bmm, baddbmm and convolutions; einsum, matmul and linear layers
-arrive as those. The recorder sits below autograd, so it sees the products of backward passes too: on the CPU they run in the
-calling thread. Trap: a replay that walks over the same few warm buffers is faster than the step it stands for. Here a recorded
-storage gets a buffer of its own by its address, with its shapes, strides and offsets: 60 MB of weights are 60 MB again, an address
-that the step used twice is one buffer, and every output is freshly allocated, as in the step.
+Everything that torch has a FLOP formula for counts: mm, addmm, bmm, baddbmm and convolutions; einsum, matmul
+and linear layers arrive as those. The recorder sits below autograd, so it sees the products of backward
+passes too: on the CPU they run in the calling thread. Trap: a replay that walks over the same few warm
+buffers is faster than the step it stands for. Here a recorded storage gets a buffer of its own by its
+address, with its shapes, strides and offsets: 60 MB of weights are 60 MB again, an address that the step used
+twice is one buffer, and every output is freshly allocated, as in the step.
 """
 
 from collections.abc import Callable, Iterable
@@ -59,7 +60,9 @@ class _Recorder(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.products: list[Product] = []
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         result = func(*args, **(kwargs or {}))
         formula = flop_registry.get(func.overloadpacket)
         if formula is not None:
@@ -85,7 +88,9 @@ class Replay:
 
     def __init__(self, products: list[Product]) -> None:
         self.buffers = _buffers(products)
-        self.calls = [(_callable(p.operator), tuple(self._argument(a) for a in p.args), p.kwargs) for p in products]
+        self.calls = [
+            (_callable(p.operator), tuple(self._argument(a) for a in p.args), p.kwargs) for p in products
+        ]
 
     @torch.no_grad()
     def __call__(self) -> None:
@@ -108,6 +113,7 @@ def _buffers(products: list[Product]) -> Buffers:
 
 
 def _callable(operator: Any) -> Callable[..., Any]:
-    """torch.mm rather than torch.ops.aten.mm.default: the plain binding costs less, so the replay is the stricter yardstick."""
+    """torch.mm rather than torch.ops.aten.mm.default: the plain binding costs less, so the replay is the
+    stricter yardstick."""
     call: Callable[..., Any] = getattr(torch, operator.overloadpacket.__name__, operator)
     return call

@@ -1,12 +1,14 @@
-"""Measurements of the code itself, which are no trials: a training step, the engine. Kept as Parquet, shown in results/README.md.
+"""Measurements of the code itself, which are no trials: a training step, the engine. Kept as Parquet, shown
+in results/README.md.
 
     python -m bench.perf.step --keep results/published        measure, and keep the numbers with where they came from
     python -m bench.perf.engine --keep results/published    likewise
     python -m bench.perf.measurements                             write the tables of the page, between the marks
     python -m bench.perf.measurements --check                     write nothing; exit code 1 if they are not what they would be
 
-One file a benchmark, one line a number; measuring again takes the place of what was there. Milliseconds are of one machine on one
-day, and ratios of two things that were timed in turns are what to trust. Loads neither torch nor ray.
+One file a benchmark, one line a number; measuring again takes the place of what was there. Milliseconds are
+of one machine on one day, and ratios of two things that were timed in turns are what to trust. Loads neither
+torch nor ray.
 """
 
 import sys
@@ -47,7 +49,9 @@ class Number:
     git_dirty: bool = False
 
 
-def numbers_of(benchmark: str, subject: str, method: str, quantities: Mapping[str, float | None]) -> Iterator[Number]:
+def numbers_of(
+    benchmark: str, subject: str, method: str, quantities: Mapping[str, float | None]
+) -> Iterator[Number]:
     """Of one subject all that was measured; a quantity that is None was not."""
     for name, value in quantities.items():
         if value is not None:
@@ -56,7 +60,9 @@ def numbers_of(benchmark: str, subject: str, method: str, quantities: Mapping[st
 
 def keep(place: str | Path, numbers: Iterable[Number], threads: int = 1) -> None:
     """Into PLACE/benchmarks, one file for each benchmark, with provenance."""
-    own = {name: value for name, value in provenance("cpu").items() if name in {f.name for f in fields(Number)}}
+    own = {
+        name: value for name, value in provenance("cpu").items() if name in {f.name for f in fields(Number)}
+    }
     stamp = own | {"threads": threads, "measured_at": datetime.now(UTC).isoformat(timespec="seconds")}
     lines = [asdict(number) | stamp for number in numbers]
     folder = Path(place, FOLDER)
@@ -84,7 +90,8 @@ class Column(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """How a benchmark is shown: a column for each quantity. The command names the subject where it has a place for it."""
+    """How a benchmark is shown: a column for each quantity. The command names the subject where it has a
+    place for it."""
 
     benchmark: str
     command: str

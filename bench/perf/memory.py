@@ -1,8 +1,8 @@
 """Peak memory of the entropy block, alone or in its whole step, against the same block with a graph.
 
-The meter follows every allocation and release of torch's CPU allocator, temporaries inside a kernel included, through the
-profiler; it counts what is live above the start, so weights and inputs are free. What the matrix library keeps for itself it does
-not see, nor does it differ between the two forms.
+The meter follows every allocation and release of torch's CPU allocator, temporaries inside a kernel included,
+through the profiler; it counts what is live above the start, so weights and inputs are free. What the matrix
+library keeps for itself it does not see, nor does it differ between the two forms.
 """
 
 import os
@@ -35,7 +35,8 @@ class BlockMemory:
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """The most that was allocated at once during `work`, above what was live before; its result counts as live."""
+    """The most that was allocated at once during `work`, above what was live before; its result counts as
+    live."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # or the profiler reports its own start and stop on stderr
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         result = work()
@@ -73,7 +74,8 @@ def step_memory(workload: Workload) -> BlockMemory:
 
 
 def graph_direction(entropy: ImportanceEntropy, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-    """c as the published code computes it: autograd follows the k·B pass, though everything is detached in the end."""
+    """c as the published code computes it: autograd follows the k·B pass, though everything is detached in
+    the end."""
     noise = torch.randn(entropy.k, *z0.shape, device=z0.device, dtype=z0.dtype)
     z = z0 + entropy.log_eta.exp() * noise
     offsets = x.flatten(1) - generator.mean(z.flatten(0, 1)).view(entropy.k, len(x), -1)

@@ -1,11 +1,12 @@
-"""`make bench-step`: one training step of every method on every shape, against the time of its matrix products alone.
+"""`make bench-step`: one training step of every method on every shape, against the time of its matrix
+products alone.
 
     shape × method → ms per step, GFLOP, step time ÷ product time     (same run, same threads, interleaved)
     image shape    → a step of JEM ÷ a step of VERA                   (likewise)
     shape          → peak memory of VERA's entropy block ÷ the same block with a graph; of images the whole step too
 
-The ratio says how much of a step is not arithmetic that any implementation would need, and holds on any machine; milliseconds do
-not. Every registered method has a row: a pair that does not go together shows why.
+The ratio says how much of a step is not arithmetic that any implementation would need, and holds on any
+machine; milliseconds do not. Every registered method has a row: a pair that does not go together shows why.
 """
 
 import argparse
@@ -60,7 +61,8 @@ def _time(shape_name: str, method_name: str, step: Any, seconds: float, rounds: 
 
 
 def _short(refusal: VeraError) -> str:
-    """The reason without the method's and the model's names, which the row has already, and without the advice."""
+    """The reason without the method's and the model's names, which the row has already, and without the
+    advice."""
     return str(refusal).partition(": ")[2].partition(".")[0] or str(refusal)
 
 
@@ -72,31 +74,54 @@ def measure_memory(shape_names: Sequence[str]) -> list[MemoryRow]:
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.perf.step", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.perf.step", description=(__doc__ or "").partition("\n")[0]
+    )
     shapes = [*SHAPES, *IMAGE_SHAPES]
-    parser.add_argument("--shapes", nargs="+", choices=shapes, default=shapes, metavar="SHAPE", help=", ".join(shapes))
     parser.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help="default: every registered method; of images it is VERA and JEM"
+        "--shapes", nargs="+", choices=shapes, default=shapes, metavar="SHAPE", help=", ".join(shapes)
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="default: every registered method; of images it is VERA and JEM",
     )
     parser.add_argument("--plugin", help="a Python file that registers methods of your own")
-    parser.add_argument("--threads", type=at_least(1), default=1, help="threads of step and products alike (the bars are for 1)")
+    parser.add_argument(
+        "--threads",
+        type=at_least(1),
+        default=1,
+        help="threads of step and products alike (the bars are for 1)",
+    )
     parser.add_argument("--seconds", type=some_seconds, default=5.0, help="time for each cell of the table")
-    parser.add_argument("--rounds", type=at_least(1), default=3, help="at least so many rounds a cell, whatever the time")
-    parser.add_argument("--quick", action="store_true", help="one round a cell and no verdict on time: does it run?")
+    parser.add_argument(
+        "--rounds", type=at_least(1), default=3, help="at least so many rounds a cell, whatever the time"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="one round a cell and no verdict on time: does it run?"
+    )
     parser.add_argument("--memory-only", action="store_true", help="no timing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to a file too")
-    parser.add_argument("--keep", metavar="DIR", help="keep them as Parquet under this directory, e.g. results/published")
+    parser.add_argument(
+        "--keep", metavar="DIR", help="keep them as Parquet under this directory, e.g. results/published"
+    )
     parser.add_argument("--enforce", action="store_true", help="exit with 1 if a bar is missed")
     return parser.parse_args(argv)
 
 
 def check_whole(options: argparse.Namespace) -> None:
     """What ships is the whole measurement: a part would take its place."""
-    parts = {f"--{name.replace('_', '-')}": getattr(options, name) for name in ("quick", "memory_only", "methods", "plugin")}
+    parts = {
+        f"--{name.replace('_', '-')}": getattr(options, name)
+        for name in ("quick", "memory_only", "methods", "plugin")
+    }
     parts["--shapes"] = len(options.shapes) < len([*SHAPES, *IMAGE_SHAPES])
     if options.keep and Path(options.keep).resolve() == Path(PUBLISHED).resolve() and any(parts.values()):
         given = " and ".join(flag for flag, is_given in parts.items() if is_given)
-        raise SettingError(f"--keep {options.keep} takes the place of all that was measured before: leave out {given}.")
+        raise SettingError(
+            f"--keep {options.keep} takes the place of all that was measured before: leave out {given}."
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -128,8 +153,12 @@ def run(options: argparse.Namespace) -> int:
         torch.set_num_threads(threads_before)
     # The time bars are stated for one thread, and one round is too noisy to be judged.
     judged = bars([] if options.quick or options.threads != 1 else found.steps, found.memory)
-    print(f"{options.threads} thread(s), torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n")
-    titles = {name: shape.title for name, shape in SHAPES.items()} | {name: shape.title for name, shape in IMAGE_SHAPES.items()}
+    print(
+        f"{options.threads} thread(s), torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n"
+    )
+    titles = {name: shape.title for name, shape in SHAPES.items()} | {
+        name: shape.title for name, shape in IMAGE_SHAPES.items()
+    }
     print(document(found, judged, titles))
     if options.json:
         options.json.write_text(json.dumps(_plain(options.threads, found, judged), indent=1) + "\n")

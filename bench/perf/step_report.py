@@ -16,7 +16,8 @@ MEMORY_BAR = 1 / 3
 
 @dataclass(frozen=True)
 class StepRow:
-    """One method on one shape. `reason` says why there is no number: an impossible pair, or a step without a matrix product."""
+    """One method on one shape. `reason` says why there is no number: an impossible pair, or a step without a
+    matrix product."""
 
     shape: str
     method: str
@@ -32,14 +33,21 @@ class StepRow:
 
     def quantities(self) -> dict[str, float | None]:
         """What was measured; None where there is no such thing."""
-        timed = {} if self.timing is None else {"products_ms": self.timing.yardstick_ms, **_ratio(self.timing)}
+        timed = (
+            {} if self.timing is None else {"products_ms": self.timing.yardstick_ms, **_ratio(self.timing)}
+        )
         return {"ms": self.ms, "gflop": self.gflop, "products": self.products} | timed
 
     def _timing_cells(self) -> list[str]:
         if self.timing is None:
             return [BLANK] * 4
         low, high = self.timing.spread
-        return [f"{self.timing.yardstick_ms:.2f}", f"{self.timing.ratio:.2f}", f"{low:.2f}–{high:.2f}", str(self.timing.rounds)]
+        return [
+            f"{self.timing.yardstick_ms:.2f}",
+            f"{self.timing.ratio:.2f}",
+            f"{low:.2f}–{high:.2f}",
+            str(self.timing.rounds),
+        ]
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,13 @@ class MemoryRow:
         return self.bytes / self.bytes_with_graph
 
     def cells(self) -> list[str]:
-        return [self.shape, self.what, f"{self.bytes / 1e6:.2f}", f"{self.bytes_with_graph / 1e6:.2f}", f"{self.ratio:.3f}"]
+        return [
+            self.shape,
+            self.what,
+            f"{self.bytes / 1e6:.2f}",
+            f"{self.bytes_with_graph / 1e6:.2f}",
+            f"{self.ratio:.3f}",
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,8 +89,17 @@ class RivalRow:
         return self.jem_gflop / self.vera_gflop
 
     def quantities(self) -> dict[str, float | None]:
-        times: dict[str, float | None] = {"vera_ms": self.timing.yardstick_ms, "jem_ms": self.timing.work_ms, **_ratio(self.timing)}
-        return times | {"vera_gflop": self.vera_gflop, "jem_gflop": self.jem_gflop, "work": self.work, "paper": self.paper}
+        times: dict[str, float | None] = {
+            "vera_ms": self.timing.yardstick_ms,
+            "jem_ms": self.timing.work_ms,
+            **_ratio(self.timing),
+        }
+        return times | {
+            "vera_gflop": self.vera_gflop,
+            "jem_gflop": self.jem_gflop,
+            "work": self.work,
+            "paper": self.paper,
+        }
 
     def cells(self) -> list[str]:
         low, high = self.timing.spread
@@ -109,7 +132,11 @@ class Found:
             yield from numbers_of("memory", row.shape, row.what, quantities)
 
     def shapes(self) -> list[str]:
-        return [*(row.shape for row in self.steps), *(row.shape for row in self.rivals), *(row.shape for row in self.memory)]
+        return [
+            *(row.shape for row in self.steps),
+            *(row.shape for row in self.rivals),
+            *(row.shape for row in self.memory),
+        ]
 
 
 @dataclass(frozen=True)
@@ -132,19 +159,46 @@ def bars(steps: Sequence[StepRow], memory: Sequence[MemoryRow]) -> list[Bar]:
     """Every bar whose number was measured."""
     judged = [row for row in steps if row.method == "vera" and row.shape in TIME_BARS]
     times = [
-        Bar(f"VERA step / its matrix products, {row.shape}", TIME_BARS[row.shape], row.timing.ratio) for row in judged if row.timing
+        Bar(f"VERA step / its matrix products, {row.shape}", TIME_BARS[row.shape], row.timing.ratio)
+        for row in judged
+        if row.timing
     ]
     blocks = [row for row in memory if row.what == BLOCK]
-    return times + [Bar(f"entropy block / the same with a graph, {row.shape}", MEMORY_BAR, row.ratio) for row in blocks]
+    return times + [
+        Bar(f"entropy block / the same with a graph, {row.shape}", MEMORY_BAR, row.ratio) for row in blocks
+    ]
 
 
-STEP_HEADER = ["shape", "method", "ms/step", "GFLOP", "products", "products ms", "ratio", "quartiles", "rounds", ""]
+STEP_HEADER = [
+    "shape",
+    "method",
+    "ms/step",
+    "GFLOP",
+    "products",
+    "products ms",
+    "ratio",
+    "quartiles",
+    "rounds",
+    "",
+]
 MEMORY_HEADER = ["shape", "peak memory of", "MB", "with a graph MB", "ratio"]
-RIVAL_HEADER = ["shape", "VERA ms", "JEM ms", "ratio", "quartiles", "rounds", "VERA GFLOP", "JEM GFLOP", "ratio of work", "paper"]
+RIVAL_HEADER = [
+    "shape",
+    "VERA ms",
+    "JEM ms",
+    "ratio",
+    "quartiles",
+    "rounds",
+    "VERA GFLOP",
+    "JEM GFLOP",
+    "ratio of work",
+    "paper",
+]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
-    """Aligned plain text; the first `left` columns and an untitled last one are flush left, the others flush right."""
+    """Aligned plain text; the first `left` columns and an untitled last one are flush left, the others flush
+    right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     aligned = [
         "  ".join(

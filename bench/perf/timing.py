@@ -1,7 +1,8 @@
 """Two pieces of work timed against each other: A B A B ..., in rounds, and the median of the rounds' ratios.
 
-Trap: on a machine that does other things too, two timings taken one after the other can differ by more than what is measured.
-A round puts both next to each other, so that what slows one slows the other, and only ratios within a round are used.
+Trap: on a machine that does other things too, two timings taken one after the other can differ by more than
+what is measured. A round puts both next to each other, so that what slows one slows the other, and only
+ratios within a round are used.
 """
 
 import math
@@ -27,7 +28,8 @@ class Comparison:
 
 
 def compare(work: Work, yardstick: Work, seconds: float, min_rounds: int) -> Comparison:
-    """`work` against `yardstick` for about `seconds`, in at least `min_rounds` rounds; both should be warm."""
+    """`work` against `yardstick` for about `seconds`, in at least `min_rounds` rounds; both should be
+    warm."""
     repeats = [_repeats(side) for side in (work, yardstick)]
     pairs: list[tuple[float, float]] = []
     started = time.perf_counter()

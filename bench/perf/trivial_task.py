@@ -1,4 +1,5 @@
-"""A plug-in for the engine's benchmark: a trial that trains one step of next to nothing and measures nothing."""
+"""A plug-in for the engine's benchmark: a trial that trains one step of next to nothing and measures
+nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from vera.training.trainer import Trainer
 class TrivialTask(Task):
     """Whatever the spec says, without an evaluation."""
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         return plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:

@@ -1,7 +1,7 @@
 """The paper's four kinds of training step as plain data, and how a method is set up on one of them.
 
-A method's settings are its own defaults but for what the paper says of that shape. The data are synthetic where the real ones
-would have to be fetched: a step's time depends on the shapes alone.
+A method's settings are its own defaults but for what the paper says of that shape. The data are synthetic
+where the real ones would have to be fetched: a step's time depends on the shapes alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from vera.data.contract import DataSet
 from vera.data.tensor import TensorData
 from vera.methods.contract import Batch, Method
 from vera.spec.registry import datasets, methods
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 from vera.tasks.build import build_method
 
 BATCHES = 8
@@ -27,7 +27,7 @@ class Shape:
 
     title: str
     dataset: Callable[[], DataSet]
-    networks: Mapping[str, Part]
+    networks: Mapping[str, Component]
     batch_size: int
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -53,10 +53,15 @@ def _points(data_dim: int) -> Callable[[], DataSet]:
     return lambda: TensorData(torch.randn(1024, data_dim), name="synthetic")
 
 
-STATISTICS: Part = {"name": "statistics", "hidden": (500, 500, 500)}
-TOY_GENERATOR: Part = {"name": "mlp-generator"}
-TABULAR_ENERGY: Part = {"name": "mlp", "hidden": (1000, 500, 500, 250, 250, 250)}
-TABULAR_GENERATOR: Part = {"name": "mlp-generator", "latent_dim": 128, "hidden": (500, 500, 500), "activation": "softplus"}
+STATISTICS: Component = {"name": "statistics", "hidden": (500, 500, 500)}
+TOY_GENERATOR: Component = {"name": "mlp-generator"}
+TABULAR_ENERGY: Component = {"name": "mlp", "hidden": (1000, 500, 500, 250, 250, 250)}
+TABULAR_GENERATOR: Component = {
+    "name": "mlp-generator",
+    "latent_dim": 128,
+    "hidden": (500, 500, 500),
+    "activation": "softplus",
+}
 
 SHAPES: dict[str, Shape] = {
     "toy": Shape(
@@ -88,7 +93,8 @@ SHAPES: dict[str, Shape] = {
 
 
 def prepare(shape: Shape, method_name: str, seed: int = 0) -> Workload:
-    """The method on this shape, begun as the Trainer begins it; raises a VeraError where the two do not go together."""
+    """The method on this shape, begun as the Trainer begins it; raises a VeraError where the two do not go
+    together."""
     dataset = shape.dataset()
     roles = methods.get(method_name).network_names()
     spec = TrialSpec(

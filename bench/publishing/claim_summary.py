@@ -1,10 +1,11 @@
-"""The verdicts of results/README.md: what the published rows say of the claims, at each profile. Written from the rows.
+"""The verdicts of results/README.md: what the published rows say of the claims, at each profile. Written from
+the rows.
 
     python -m bench.publishing.claim_summary            write them, between the marks
     python -m bench.publishing.claim_summary --check    write nothing; exit code 1 if they are not what they would be
 
-A claim that they decide at a profile has a line; those that they leave open, for they are too few, are counted. Loads neither torch
-nor ray.
+A claim that they decide at a profile has a line; those that they leave open, for they are too few, are
+counted. Loads neither torch nor ray.
 """
 
 import sys

@@ -1,9 +1,11 @@
-"""The ledger of results/README.md: what was run, when, for how long, at which commit. Written here from the published rows.
+"""The ledger of results/README.md: what was run, when, for how long, at which commit. Written here from the
+published rows.
 
     python -m bench.publishing.ledger            write it, between the marks
     python -m bench.publishing.ledger --check    write nothing; exit code 1 if it is not what it would be
 
-A line for each run: a sweep, a profile. Minutes are of training and measuring, added up over trials. Loads neither torch nor ray.
+A line for each run: a sweep, a profile. Minutes are of training and measuring, added up over trials. Loads
+neither torch nor ray.
 """
 
 import sys
@@ -36,7 +38,11 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
 
 def run_of(row: Row) -> str:
     """What was asked for: a sweep, or one on other data than its profile has."""
-    return f"{row.sweep} on {row.dataset}" if row.profile == "laptop" and row.dataset in PHOTOGRAPHS else row.sweep
+    return (
+        f"{row.sweep} on {row.dataset}"
+        if row.profile == "laptop" and row.dataset in PHOTOGRAPHS
+        else row.sweep
+    )
 
 
 def _line(profile: str, sweep: str, rows: Sequence[Row]) -> str:
@@ -44,7 +50,16 @@ def _line(profile: str, sweep: str, rows: Sequence[Row]) -> str:
     first, last = min(row.started_at for row in rows), max(row.finished_at for row in rows)
     other = sum(row.outcome != "ok" for row in rows)
     minutes = sum(row.seconds * row.cpus for row in rows) / 60
-    cells = sweep, profile, len(rows), other, _minute(first), _minute(last), f"{minutes:,.0f}", ", ".join(commits)
+    cells = (
+        sweep,
+        profile,
+        len(rows),
+        other,
+        _minute(first),
+        _minute(last),
+        f"{minutes:,.0f}",
+        ", ".join(commits),
+    )
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -54,7 +69,11 @@ def _minute(time: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     return written_block(
-        argv, "bench.publishing.ledger", "ledger", PAGE, lambda: lines(Store(f"{PUBLISHED}/trials", create=False).rows())
+        argv,
+        "bench.publishing.ledger",
+        "ledger",
+        PAGE,
+        lambda: lines(Store(f"{PUBLISHED}/trials", create=False).rows()),
     )
 
 

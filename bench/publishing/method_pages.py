@@ -1,10 +1,12 @@
-"""The pages of methods (docs/methods): their tables of knobs and of numbers and their commands are written here, the rest by hand.
+"""The pages of methods (docs/methods): their tables of knobs and of numbers and their commands are written
+here, the rest by hand.
 
     python -m bench.publishing.method_pages            write them into every page, between the marks
     python -m bench.publishing.method_pages --check    write nothing; exit code 1 if a page is not what it would be, or a method has none
 
-Knobs come from the settings of the class itself, numbers from the CSV files in results/published/tables, so that a page can
-neither go stale nor say a number that no trial produced. This loads torch, because it asks the classes.
+Knobs come from the settings of the class itself, numbers from the CSV files in results/published/tables, so
+that a page can neither go stale nor say a number that no trial produced. This loads torch, because it asks
+the classes.
 """
 
 import argparse
@@ -57,7 +59,13 @@ def _both(table: str, about: str, metric: str, **more: Any) -> tuple[Source, ...
 
 
 def _photos(table: str, about: str, metric: str, **more: Any) -> Source:
-    return Source(f"{table}{CIFAR10}", f"{about}, {PHOTOS}", metric, f"vera run {table} --dataset cifar10,batches=1", **more)
+    return Source(
+        f"{table}{CIFAR10}",
+        f"{about}, {PHOTOS}",
+        metric,
+        f"vera run {table} --dataset cifar10,batches=1",
+        **more,
+    )
 
 
 SOURCES = (
@@ -68,7 +76,9 @@ SOURCES = (
     _photos("table4", "Table 4: FID of samples after 300 steps", "fid"),
     *_both("table5", "Table 5, {}: AUROC of f against unseen images", "f", digits=2),
     _photos("table5", "Table 5: AUROC of f after 300 steps", "f", digits=2),
-    Source("table6", "Table 6, laptop: accuracy with ten labels a class, %", "test_accuracy", "vera run table6"),
+    Source(
+        "table6", "Table 6, laptop: accuracy with ten labels a class, %", "test_accuracy", "vera run table6"
+    ),
     Source(
         "table6-paper",
         "Table 6, paper: accuracy with ten labels a class, %; HUMAN with columns 266–561 recomputed",
@@ -108,12 +118,17 @@ LINES: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def knobs(name: str) -> str:
-    """Every setting of the method; of a joint method that shares the page, what it has beside or otherwise."""
+    """Every setting of the method; of a joint method that shares the page, what it has beside or
+    otherwise."""
     own = _settings(methods, name) or _settings(joint_methods, name)
     text = _grid(("knob", "default", "what it is"), [_knob(setting) for setting in own])
     if name in methods and name in joint_methods:
         known = {setting.name: setting.default for setting in own}
-        more = [setting for setting in _settings(joint_methods, name) if known.get(setting.name, ...) != setting.default]
+        more = [
+            setting
+            for setting in _settings(joint_methods, name)
+            if known.get(setting.name, ...) != setting.default
+        ]
         text += f"\nAs a joint method also:\n\n{_grid(('knob', 'default', 'what it is'), [_knob(setting) for setting in more])}"
     return text
 
@@ -122,7 +137,9 @@ def _settings(registry: Registry[Any], name: str) -> list[Setting]:
     if name not in registry:
         return []
     factory = registry.get(name)
-    return [setting for setting in settings_of(factory).values() if setting.name not in factory.network_names()]
+    return [
+        setting for setting in settings_of(factory).values() if setting.name not in factory.network_names()
+    ]
 
 
 def _knob(setting: Setting) -> tuple[str, str, str]:
@@ -134,7 +151,9 @@ def _spelled(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return f"({', '.join(map(_spelled, value))})"
-    return f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return (
+        f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    )
 
 
 def numbers(name: str) -> str:
@@ -150,9 +169,15 @@ def numbers(name: str) -> str:
 def _block(source: Source, labels: Sequence[str]) -> str:
     """Nothing for a table of the paper profile that has no trials; for one of laptop, how to make them."""
     file = TABLES / f"{source.file}.csv"
-    lines = [line for line in _read(file) if line["method"] in labels and int(line[f"{source.metric}_trials"] or 0)]
+    lines = [
+        line for line in _read(file) if line["method"] in labels and int(line[f"{source.metric}_trials"] or 0)
+    ]
     if not lines:
-        return "" if "-paper" in source.file else f"{source.title}: no trial of it ships yet; to make them: `{source.run}`\n"
+        return (
+            ""
+            if "-paper" in source.file
+            else f"{source.title}: no trial of it ships yet; to make them: `{source.run}`\n"
+        )
     keys = tuple(key for key in ("dataset", "unseen", "method") if key in lines[0])
     cells = [(*(line[key] for key in keys), *_values(line, source)) for line in lines]
     beside = ("by nearly the paper's rule",) if source.beside else ()
@@ -167,11 +192,17 @@ def _read(file: Path) -> list[dict[str, str]]:
 
 
 def _values(line: dict[str, str], source: Source) -> tuple[str, ...]:
-    """Mean and interval or the reason for none, seeds, what the paper's value stands beside, the paper's value."""
+    """Mean and interval or the reason for none, seeds, what the paper's value stands beside, the paper's
+    value."""
     count = f"{line[f'{source.metric}_n']} of {line[f'{source.metric}_trials']}"
     paper = line[f"{source.beside or source.metric}_paper"]
     beside = (_told(line, source.beside, source.digits),) if source.beside else ()
-    return _told(line, source.metric, source.digits), count, *beside, f"{float(paper):g}".replace("-", "−") if paper else ""
+    return (
+        _told(line, source.metric, source.digits),
+        count,
+        *beside,
+        f"{float(paper):g}".replace("-", "−") if paper else "",
+    )
 
 
 def _told(line: dict[str, str], metric: str, digits: int) -> str:
@@ -213,7 +244,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.publishing.method_pages", description="Write the tables of the methods' pages."
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a page is not what it would be")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit code 1 if a page is not what it would be"
+    )
     check = parser.parse_args(argv).check
     stale = []
     for name in pages():
@@ -226,7 +259,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             file.write_text(new, encoding="utf-8", newline="\n")
     for path in stale if check else []:
         print(
-            f"{path} is missing or not what it would be. To write it anew: python -m bench.publishing.method_pages", file=sys.stderr
+            f"{path} is missing or not what it would be. To write it anew: python -m bench.publishing.method_pages",
+            file=sys.stderr,
         )
     return int(bool(stale and check))
 

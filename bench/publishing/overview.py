@@ -1,4 +1,5 @@
-"""The README's tables of tables and figures: how many trials, how long, what came out, what the paper has; at `laptop`, at `paper`.
+"""The README's tables of tables and figures: how many trials, how long, what came out, what the paper has; at
+`laptop`, at `paper`.
 
     python -m bench.publishing.overview            write it, between the marks
     python -m bench.publishing.overview --check    write nothing; exit code 1 if it is not what it would be
@@ -48,7 +49,8 @@ PHOTOS = "VERA α = 100, 300 steps with `--dataset cifar10,batches=1`"
 
 
 class Quote(NamedTuple):
-    """A value of a published table, and its line there; of another table than the artifact's own, such as one on other data."""
+    """A value of a published table, and its line there; of another table than the artifact's own, such as one
+    on other data."""
 
     about: str
     line: Mapping[str, str]
@@ -79,7 +81,12 @@ class Measured(NamedTuple):
     paper: float | None = None
 
 
-MOONS = Quote("VERA λ = 1 on moons, by nearly the paper's rule", {"method": "VERA λ=1", "dataset": "moons"}, "best_of_either", 2)
+MOONS = Quote(
+    "VERA λ = 1 on moons, by nearly the paper's rule",
+    {"method": "VERA λ=1", "dataset": "moons"},
+    "best_of_either",
+    2,
+)
 ENTRIES = (
     Entry("table2", "22", "the flow's likelihood under eleven ways to train it",
           quote=Quote("VERA λ = 1, nats", {"method": "VERA λ=1"}, "test_log_likelihood", 1)),
@@ -120,7 +127,12 @@ ENTRIES = (
 
 
 PAPER_QUOTES: Mapping[str, Quote | Measured | None] = {
-    "table6": Quote("VERA on HUMAN (columns 266–561 recomputed), %", {"method": "VERA", "dataset": "HUMAN"}, "test_accuracy", 1),
+    "table6": Quote(
+        "VERA on HUMAN (columns 266–561 recomputed), %",
+        {"method": "VERA", "dataset": "HUMAN"},
+        "test_accuracy",
+        1,
+    ),
     "table8": None,
     "table10": MOONS,
     "drift": None,
@@ -158,7 +170,8 @@ def laptop_lines(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
 
 
 def gpu_hours(entry: Entry) -> str:
-    """Of its trials at `paper`, from counted operations; nothing where they were not counted, as for what CPUs can do."""
+    """Of its trials at `paper`, from counted operations; nothing where they were not counted, as for what
+    CPUs can do."""
     works: dict[tuple[str, int], tuple[float | None, int]] = {}
     for artifact in (artifacts.known[name] for name in (entry.name, *entry.also)):
         for trial, seed in product(artifact.trials("paper"), artifact.seeds["paper"]):
@@ -168,7 +181,8 @@ def gpu_hours(entry: Entry) -> str:
 
 
 def paper_lines(results: Results) -> Iterator[Sequence[str]]:
-    """Of each artifact some of whose trials were run at `paper`: how many of how many, how long they took, a number."""
+    """Of each artifact some of whose trials were run at `paper`: how many of how many, how long they took, a
+    number."""
     for name, quote in PAPER_QUOTES.items():
         artifact = artifacts.known[name]
         declared = list(artifact.trials("paper"))
@@ -177,7 +191,12 @@ def paper_lines(results: Results) -> Iterator[Sequence[str]]:
             hours = sum(row.seconds * row.cpus for row in rows) / 3600
             numbers = measured(rows, quote) if isinstance(quote, Measured) else quoted(f"{name}-paper", quote)
             counts = f"{len(rows)}", f"{len(declared) * len(artifact.seeds['paper'])}"
-            yield f"`make reproduce-{name} PROFILE=paper`", *counts, f"{hours:.1f}" if hours >= 0.05 else "", *numbers
+            yield (
+                f"`make reproduce-{name} PROFILE=paper`",
+                *counts,
+                f"{hours:.1f}" if hours >= 0.05 else "",
+                *numbers,
+            )
 
 
 def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
@@ -185,7 +204,11 @@ def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
     if quote is None:
         return "", ""
     with Path(PUBLISHED, "tables", f"{quote.table or file}.csv").open(encoding="utf-8", newline="") as table:
-        found = [line for line in csv.DictReader(table) if all(line[name] == value for name, value in quote.line.items())]
+        found = [
+            line
+            for line in csv.DictReader(table)
+            if all(line[name] == value for name, value in quote.line.items())
+        ]
     (line,) = found
     own, half_width, paper = (line[f"{quote.metric}{suffix}"] for suffix in ("", "_half_width", "_paper"))
     return _own(quote, own, half_width), _papers(float(paper) if paper else None)
@@ -193,13 +216,19 @@ def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
 
 def measured(rows: Iterable[Row], quote: Measured) -> tuple[str, str]:
     """The mean of our values and the paper's."""
-    cell = cell_of([(row.outcome, metrics_of(row).get(quote.metric)) for row in rows if row.label == quote.label])
+    cell = cell_of(
+        [(row.outcome, metrics_of(row).get(quote.metric)) for row in rows if row.label == quote.label]
+    )
     return _own(quote, cell.mean, cell.half_width), _papers(quote.paper)
 
 
 def _own(quote: Quote | Measured, mean: str | float | None, half_width: str | float | None) -> str:
     """Mean and interval as far as there are such."""
-    numbers = [f"{float(number):.{quote.digits}f}".replace("-", "−") for number in (mean, half_width) if number not in (None, "")]
+    numbers = [
+        f"{float(number):.{quote.digits}f}".replace("-", "−")
+        for number in (mean, half_width)
+        if number not in (None, "")
+    ]
     return f"{quote.about}: {' ± '.join(numbers)}" if numbers else ""
 
 

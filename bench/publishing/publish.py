@@ -1,11 +1,13 @@
-"""How trials come to ship: those of a user's own store go into results/published, slimmed to what is looked at.
+"""How trials come to ship: those of a user's own store go into results/published, slimmed to what is looked
+at.
 
     python -m bench.publishing.publish results/local table10 --profile paper
 
-A row goes as it is, with its evaluations; a training curve is averaged down to a hundred points; arrays are kept of the first seed
-of a trial, for most pictures show one. Refused is what was trained by code that differed from its commit. Left out, and named, is
-what failed: it says something about a machine, not about a method. What shipped before stays as it is, file by file, so that a
-history of versions grows by the new trials alone. Loads neither torch nor ray.
+A row goes as it is, with its evaluations; a training curve is averaged down to a hundred points; arrays are
+kept of the first seed of a trial, for most pictures show one. Refused is what was trained by code that
+differed from its commit. Left out, and named, is what failed: it says something about a machine, not about a
+method. What shipped before stays as it is, file by file, so that a history of versions grows by the new
+trials alone. Loads neither torch nor ray.
 """
 
 import json
@@ -34,7 +36,8 @@ Arrays = Literal["none", "first", "all"]
 
 
 def slim_curves(points: Iterable[CurvePoint]) -> Iterator[CurvePoint]:
-    """Evaluations as they are; of each training curve means of so many neighbours that few are left, at the step of the last."""
+    """Evaluations as they are; of each training curve means of so many neighbours that few are left, at the
+    step of the last."""
     for (kind, _), curve in groupby(sorted(points, key=_place), key=lambda point: (point.kind, point.metric)):
         found = list(curve)
         size = 1 if kind == "evaluation" else -(-len(found) // POINTS)
@@ -47,8 +50,8 @@ def _place(point: CurvePoint) -> tuple[str, str, int]:
 
 
 def records(store: Store, rows: Iterable[Row], arrays: Arrays, shown: Iterable[str] = ()) -> Iterator[Record]:
-    """What is kept of these rows' trials. The first of trials that differ by their seed alone is the lowest seed with arrays, if
-    none of them is `shown` already."""
+    """What is kept of these rows' trials. The first of trials that differ by their seed alone is the lowest
+    seed with arrays, if none of them is `shown` already."""
     seen = set(shown)
     for row in sorted(rows, key=lambda row: row.seed):
         wanted = arrays == "all" or (arrays == "first" and _but_for_its_seed(row) not in seen)
@@ -70,11 +73,14 @@ def chosen(store: Store, held: Container[str], wanted: Wanted) -> tuple[list[Row
         raise StoreError(
             f"Trained by code that differed from its commit, or from none: {names}. To run them again, from a clean commit: {again}"
         )
-    return [row for row in new if row.outcome not in FAILURES], [row for row in new if row.outcome in FAILURES]
+    return [row for row in new if row.outcome not in FAILURES], [
+        row for row in new if row.outcome in FAILURES
+    ]
 
 
 def publish(place: str, wanted: Wanted, to: Path, arrays: Arrays = "first") -> tuple[int, list[Row]]:
-    """Copy what is wanted and new into the store at `to`; how many that were, and what was left out because it failed."""
+    """Copy what is wanted and new into the store at `to`; how many that were, and what was left out because
+    it failed."""
     source, target = open_store(place), Store(to)
     rows, failed = chosen(source, target.outcomes(), wanted)
     shown = {_but_for_its_seed(row) for row in target.rows() if wanted(row) and target.arrays(row.trial_id)}
@@ -95,10 +101,15 @@ def check_asked(place: str, sweeps: Iterable[str], profile: str) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = Parser(prog="python -m bench.publishing.publish", description=f"Copy finished trials into {PUBLISHED}, slimmed.")
+    parser = Parser(
+        prog="python -m bench.publishing.publish",
+        description=f"Copy finished trials into {PUBLISHED}, slimmed.",
+    )
     parser.add_argument("place", metavar="RESULTS_DIR", help="where the trials lie, e.g. results/local")
     parser.add_argument("sweeps", metavar="SWEEP", nargs="+", help="the sweeps that ran them, e.g. table10")
-    parser.add_argument("--profile", choices=PROFILES, default="paper", help="of this profile (default: paper)")
+    parser.add_argument(
+        "--profile", choices=PROFILES, default="paper", help="of this profile (default: paper)"
+    )
     parser.add_argument(
         "--arrays",
         choices=get_args(Arrays),
@@ -119,7 +130,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     for row in failed:
         print(f"left out: {row.trial_id[:8]} {row.label} {row.dataset} seed {row.seed}, {row.outcome}")
-    print(f"{count} trials of {', '.join(given.sweeps)} at {given.profile} are new in {PUBLISHED}; to see them: make figures")
+    print(
+        f"{count} trials of {', '.join(given.sweeps)} at {given.profile} are new in {PUBLISHED}; to see them: make figures"
+    )
     return 0
 
 

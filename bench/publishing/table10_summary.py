@@ -1,4 +1,5 @@
-"""Table 10 in short, for results/README.md: what a method ends at, and by nearly the paper's rule beside the paper's value.
+"""Table 10 in short, for results/README.md: what a method ends at, and by nearly the paper's rule beside the
+paper's value.
 
     python -m bench.publishing.table10_summary            write it, between the marks
     python -m bench.publishing.table10_summary --check    write nothing; exit code 1 if it is not what it would be
@@ -26,7 +27,8 @@ SHOWN = ("ML", *map(vera_label, reversed(LAMBDAS)), BEST_PCD)
 
 
 def lines(folder: str) -> Iterator[str]:
-    """A row for each method; in a cell the end, what the paper's rule nearly gives, the paper's value, and of how many seeds."""
+    """A row for each method; in a cell the end, what the paper's rule nearly gives, the paper's value, and of
+    how many seeds."""
     sheet = Table10().render(Results.at(folder, "paper", "published"))
     found = {(line["method"], line["dataset"]): line for line in sheet.lines}
     yield from (f"| | {' | '.join(DATASETS)} |", f"|---|{'---|' * len(DATASETS)}")

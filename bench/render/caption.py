@@ -1,4 +1,5 @@
-"""The end of every caption: which trials the numbers are of, so that a table which is copied elsewhere still says whence it came.
+"""The end of every caption: which trials the numbers are of, so that a table which is copied elsewhere still
+says whence it came.
 
 The trap: rows may come from several commits, machines and data. All of them are named, never only the first.
 """
@@ -28,7 +29,10 @@ def caption_tail(rows: Sequence[Row]) -> str:
 
 def _code(rows: Iterable[Row]) -> str:
     """The commits, each with a mark where the code differed from it."""
-    return _each((row.git_commit[:SHORT_COMMIT] or "of unknown commit") + (" (changed)" if row.git_dirty else "") for row in rows)
+    return _each(
+        (row.git_commit[:SHORT_COMMIT] or "of unknown commit") + (" (changed)" if row.git_dirty else "")
+        for row in rows
+    )
 
 
 def _torch(rows: Iterable[Row]) -> str:
@@ -38,7 +42,9 @@ def _torch(rows: Iterable[Row]) -> str:
 def _hardware(rows: Iterable[Row]) -> str:
     """The model of the processor; of a CPU also its cores, which say little about a GPU."""
     return _each(
-        f"{row.processor} ({row.cores} core{'s' if row.cores > 1 else ''})" if row.device == "cpu" else row.processor
+        f"{row.processor} ({row.cores} core{'s' if row.cores > 1 else ''})"
+        if row.device == "cpu"
+        else row.processor
         for row in rows
     )
 

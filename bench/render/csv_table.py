@@ -1,7 +1,8 @@
 """A sheet as CSV: raw numbers at full precision, one line a line, for whoever computes further.
 
-A measured column `key` spreads into key (the mean), key_half_width, key_n, key_trials and so on, always all of them. The profile
-stands on every line. Difference and verdict are filled at the `paper` profile only, as in every other format.
+A measured column `key` spreads into key (the mean), key_half_width, key_n, key_trials and so on, always all
+of them. The profile stands on every line. Difference and verdict are filled at the `paper` profile only, as
+in every other format.
 """
 
 import csv
@@ -19,7 +20,9 @@ def csv_text(sheet: Sheet) -> str:
     measured = measured_columns(sheet)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["profile", *(name for column in sheet.columns for name in _names(column, column in measured))])
+    writer.writerow(
+        ["profile", *(name for column in sheet.columns for name in _names(column, column in measured))]
+    )
     for line in sheet.lines:
         fields = [_fields(line.get(column.key), column in measured, sheet) for column in sheet.columns]
         writer.writerow([sheet.profile, *(field for group in fields for field in group)])

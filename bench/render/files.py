@@ -1,8 +1,9 @@
 """Renderings as files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
 
-NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other (table6-paper.md). A file is
-written under a temporary name and renamed, so that nobody reads half of one and a failed rendering leaves the old one. A figure
-carries its profile at its foot, because a picture travels without its caption.
+NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other
+(table6-paper.md). A file is written under a temporary name and renamed, so that nobody reads half of one and
+a failed rendering leaves the old one. A figure carries its profile at its foot, because a picture travels
+without its caption.
 """
 
 import os
@@ -25,11 +26,17 @@ IMAGES = ("png", "pdf")
 
 def write(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
     """Every format of the rendering; the paths that were written."""
-    return _write_sheet(rendering, Path(folder)) if isinstance(rendering, Sheet) else _write_drawing(rendering, Path(folder))
+    return (
+        _write_sheet(rendering, Path(folder))
+        if isinstance(rendering, Sheet)
+        else _write_drawing(rendering, Path(folder))
+    )
 
 
 def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
-    texts = {folder / "tables" / f"{stem(sheet)}.{ending}": writer(sheet) for ending, writer in WRITERS.items()}
+    texts = {
+        folder / "tables" / f"{stem(sheet)}.{ending}": writer(sheet) for ending, writer in WRITERS.items()
+    }
     for path, text in texts.items():
         replace_file(path, partial(put_text, text))
     return list(texts)

@@ -1,6 +1,8 @@
-"""What stands around a table in every format: a heading that names the profile, the caption, and notes that explain its marks.
+"""What stands around a table in every format: a heading that names the profile, the caption, and notes that
+explain its marks.
 
-The heading and the notes are made here, not by the artifact, so that no table can leave out which profile it is of.
+The heading and the notes are made here, not by the artifact, so that no table can leave out which profile it
+is of.
 """
 
 from collections.abc import Iterator
@@ -11,7 +13,8 @@ from bench.render.layout import cells_of, measured_columns
 
 
 def stem(rendering: Sheet | Drawing) -> str:
-    """What its files are called: table6 at the default profile, table6-paper at another, so that none is written over another's."""
+    """What its files are called: table6 at the default profile, table6-paper at another, so that none is
+    written over another's."""
     return rendering.name if rendering.profile == DEFAULT_PROFILE else f"{rendering.name}-{rendering.profile}"
 
 
@@ -25,7 +28,9 @@ def notes(sheet: Sheet) -> list[str]:
 
 
 def _legend(sheet: Sheet) -> Iterator[str]:
-    cells = [cell for column in measured_columns(sheet) for cell in cells_of(sheet, column) if cell is not None]
+    cells = [
+        cell for column in measured_columns(sheet) for cell in cells_of(sheet, column) if cell is not None
+    ]
     if any(cell.half_width is not None for cell in cells):
         yield "Mean over n seeds ± half-width of its 95 % interval (Student's t); a single seed has no interval."
     if sheet.profile != "paper" and any(cell.paper is not None for cell in cells):

@@ -1,9 +1,9 @@
 """A sheet as a LaTeX table with booktabs, to be taken in with \\input.
 
-Every text is escaped: what TeX would read as a command is shown as itself, Greek letters and signs are set as mathematics. Two
-traps: pdfTeX stops at a character that it has no glyph for, so one that is not known here is written as its code point; and a line
-that begins with a bracket or a star would be read as an option of the line break before it, so both are put in braces. A table that
-is wider than the page is set smaller.
+Every text is escaped: what TeX would read as a command is shown as itself, Greek letters and signs are set as
+mathematics. Two traps: pdfTeX stops at a character that it has no glyph for, so one that is not known here is
+written as its code point; and a line that begins with a bracket or a star would be read as an option of the
+line break before it, so both are put in braces. A table that is wider than the page is set smaller.
 """
 
 import re
@@ -33,7 +33,10 @@ _TEXT = {
 
 def latex(sheet: Sheet) -> str:
     strips = spread(sheet)
-    body = [r" & ".join(escaped(text) for text in line) + r" \\" for line in zip(*(strip.texts for strip in strips), strict=True)]
+    body = [
+        r" & ".join(escaped(text) for text in line) + r" \\"
+        for line in zip(*(strip.texts for strip in strips), strict=True)
+    ]
     table = [r"\toprule", r" & ".join(map(_header, strips)) + r" \\", r"\midrule", *body, r"\bottomrule"]
     return "\n".join(
         [
@@ -77,7 +80,9 @@ def _character(character: str) -> str:
 def _is_known(character: str) -> bool:
     """ASCII, and the accented letters of Latin-1, which every font of TeX composes."""
     base = unicodedata.normalize("NFD", character)[0]
-    return (character.isascii() and character.isprintable()) or (base.isascii() and base.isalpha() and character < "\u0100")
+    return (character.isascii() and character.isprintable()) or (
+        base.isascii() and base.isalpha() and character < "\u0100"
+    )
 
 
 def _command(letter: str) -> str:

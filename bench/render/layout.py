@@ -1,9 +1,10 @@
 """A sheet laid out for people: every column as a strip of texts, a `Cell` as several strips side by side.
 
-A cell spreads into "mean ± half-width", n, what became of the lost trials, and the paper's value. Difference and verdict stand at
-the `paper` profile only: elsewhere the paper's column says that its numbers are of another setting, so that nobody takes a laptop's
-number for a reproduction. A strip that would be empty on every line is left out. Where several measured columns count the same
-trials, the counts stand once, after the last of them.
+A cell spreads into "mean ± half-width", n, what became of the lost trials, and the paper's value. Difference
+and verdict stand at the `paper` profile only: elsewhere the paper's column says that its numbers are of
+another setting, so that nobody takes a laptop's number for a reproduction. A strip that would be empty on
+every line is left out. Where several measured columns count the same trials, the counts stand once, after the
+last of them.
 
 Texts are in Unicode with a typographic minus; each writer escapes them in its own way.
 """
@@ -55,7 +56,8 @@ def cells_of(sheet: Sheet, column: Column) -> list[Cell | None]:
 
 
 def number(value: float, digits: int) -> str:
-    """With so many digits after the point; what rounds to zero has no sign, what is not finite stays what it is."""
+    """With so many digits after the point; what rounds to zero has no sign, what is not finite stays what it
+    is."""
     return f"{value:z.{digits}f}".replace("-", MINUS)
 
 
@@ -88,7 +90,9 @@ def _counts(sheet: Sheet, column: Column, suffix: str) -> list[Strip]:
         _strip(sheet, column, f"n{suffix}", lambda cell: str(cell.n)),
         *_if_any(_strip(sheet, column, f"diverged{suffix}", lambda cell: _of(cell.diverged, cell.total))),
         *_if_any(_strip(sheet, column, f"failed{suffix}", lambda cell: _of(cell.failed, cell.total))),
-        *_if_any(_strip(sheet, column, f"not measured{suffix}", lambda cell: _of(cell.unmeasured, cell.total))),
+        *_if_any(
+            _strip(sheet, column, f"not measured{suffix}", lambda cell: _of(cell.unmeasured, cell.total))
+        ),
     ]
 
 
@@ -96,14 +100,24 @@ def _reference(sheet: Sheet, column: Column, suffix: str) -> Iterator[Strip]:
     """The paper's value, and at its own profile how ours compares."""
     comparable = sheet.profile == "paper"
     name = f"{'paper' if comparable else OTHER_SETTING}{suffix}"
-    yield from _if_any(_strip(sheet, column, name, lambda cell: "" if cell.paper is None else exact(cell.paper)))
+    yield from _if_any(
+        _strip(sheet, column, name, lambda cell: "" if cell.paper is None else exact(cell.paper))
+    )
     if comparable:
-        yield from _if_any(_strip(sheet, column, f"difference{suffix}", lambda cell: _signed(cell.difference, column.digits)))
-        yield from _if_any(_strip(sheet, column, f"verdict{suffix}", lambda cell: cell.verdict or "", numeric=False))
+        yield from _if_any(
+            _strip(sheet, column, f"difference{suffix}", lambda cell: _signed(cell.difference, column.digits))
+        )
+        yield from _if_any(
+            _strip(sheet, column, f"verdict{suffix}", lambda cell: cell.verdict or "", numeric=False)
+        )
 
 
-def _strip(sheet: Sheet, column: Column, header: str, text: Callable[[Cell], str], numeric: bool = True) -> Strip:
-    return Strip(header, tuple("" if cell is None else text(cell) for cell in cells_of(sheet, column)), numeric)
+def _strip(
+    sheet: Sheet, column: Column, header: str, text: Callable[[Cell], str], numeric: bool = True
+) -> Strip:
+    return Strip(
+        header, tuple("" if cell is None else text(cell) for cell in cells_of(sheet, column)), numeric
+    )
 
 
 def _if_any(strip: Strip) -> Sequence[Strip]:
@@ -111,9 +125,15 @@ def _if_any(strip: Strip) -> Sequence[Strip]:
 
 
 def _counts_agree(sheet: Sheet, columns: Sequence[Column]) -> bool:
-    """Whether on each line every cell has the counts of the first column's, which is full; then they are printed once."""
-    first, *others = ([cell and (cell.n, cell.diverged, cell.failed, cell.total) for cell in cells_of(sheet, c)] for c in columns)
-    return all(first) and all(entry in (None, own) for column in others for entry, own in zip(column, first, strict=True))
+    """Whether on each line every cell has the counts of the first column's, which is full; then they are
+    printed once."""
+    first, *others = (
+        [cell and (cell.n, cell.diverged, cell.failed, cell.total) for cell in cells_of(sheet, c)]
+        for c in columns
+    )
+    return all(first) and all(
+        entry in (None, own) for column in others for entry, own in zip(column, first, strict=True)
+    )
 
 
 def _of(count: int, total: int) -> str:

@@ -13,7 +13,12 @@ def markdown(sheet: Sheet) -> str:
     columns = [_column(strip) for strip in spread(sheet)]
     table = [f"| {' | '.join(line)} |" for line in zip(*columns, strict=True)]
     below = [f"- {escaped(note)}" for note in notes(sheet)]
-    return "\n".join([f"# {escaped(heading(sheet))}", "", *table, "", escaped(sheet.caption), "", *below]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [f"# {escaped(heading(sheet))}", "", *table, "", escaped(sheet.caption), "", *below]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def escaped(text: str) -> str:

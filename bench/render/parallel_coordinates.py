@@ -1,8 +1,8 @@
 """Parallel coordinates of a search: one upright a setting, the score as the last, one line a configuration.
 
-Colour goes by score, over those that ran to their end without a diverged seed. Trap: one bad score would press all others together
-at the top, so the scale reaches down from the best by four times the middle score's distance from it; what lies lower is drawn at
-its foot, and the mark there says ≤.
+Colour goes by score, over those that ran to their end without a diverged seed. Trap: one bad score would
+press all others together at the top, so the scale reaches down from the best by four times the middle score's
+distance from it; what lies lower is drawn at its foot, and the mark there says ≤.
 """
 
 import math
@@ -23,7 +23,14 @@ SIDES = {-1: "right", 1: "left"}
 BEST: dict[str, Any] = {"linewidth": 2.4, "zorder": 4}
 WHOLE: dict[str, Any] = {"linewidth": 1.0, "zorder": 3}
 STOPPED: dict[str, Any] = {"color": "0.55", "linewidth": 0.6, "alpha": 0.45, "zorder": 1}
-DIVERGED: dict[str, Any] = {"color": COLOURS[1], "linewidth": 0.8, "linestyle": ":", "marker": "x", "markersize": 3.5, "zorder": 2}
+DIVERGED: dict[str, Any] = {
+    "color": COLOURS[1],
+    "linewidth": 0.8,
+    "linestyle": ":",
+    "marker": "x",
+    "markersize": 3.5,
+    "zorder": 2,
+}
 
 
 class Scale:
@@ -57,7 +64,11 @@ def coordinates(panel: Any, configurations: Sequence[Configuration], title: str)
     scale, winner = Scale(whole or [score for _, score in scored]), best(configurations)
     for entry, score in sorted(scored, key=lambda pair: (pair[0] in winner, not pair[0].stopped, pair[1])):
         heights = [axis.position(entry.point[axis.name]) for axis in axes]
-        panel.plot(range(len(axes) + 1), [*heights, scale.place(score)], **look(entry, scale.place(score), entry in winner))
+        panel.plot(
+            range(len(axes) + 1),
+            [*heights, scale.place(score)],
+            **look(entry, scale.place(score), entry in winner),
+        )
     uprights = [marks_of(axis) for axis in axes] + [scale.marks(objective)]
     names = [*(axis.short_name for axis in axes), objective.metric.replace("_", "\n", 1).replace("_", " ")]
     for place, marks in enumerate(uprights):
@@ -75,7 +86,11 @@ def look(entry: Configuration, height: float, is_best: bool) -> dict[str, Any]:
 
     if entry.diverged:
         return DIVERGED
-    return STOPPED if entry.stopped else (BEST if is_best else WHOLE) | {"color": colormaps["viridis_r"](0.1 + 0.9 * height)}
+    return (
+        STOPPED
+        if entry.stopped
+        else (BEST if is_best else WHOLE) | {"color": colormaps["viridis_r"](0.1 + 0.9 * height)}
+    )
 
 
 def legend() -> list[Any]:
@@ -91,7 +106,10 @@ def legend() -> list[Any]:
 
 def marks_of(axis: Axis) -> list[tuple[float, str]]:
     """Where values are written: the ends, what lies between at round numbers; every choice."""
-    return [(axis.position(value), f"{value:g}" if isinstance(value, float) else str(value)) for value in _values(axis)]
+    return [
+        (axis.position(value), f"{value:g}" if isinstance(value, float) else str(value))
+        for value in _values(axis)
+    ]
 
 
 def _values(axis: Axis) -> Iterator[Any]:
@@ -115,4 +133,6 @@ def upright(panel: Any, place: int, marks: Sequence[tuple[float, str]], side: in
     halo = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
     for height, text in marks:
         panel.plot([place + 0.02 * side, place], [height, height], color="0.2", linewidth=0.7, zorder=5)
-        panel.text(place + 0.04 * side, height, text, ha=SIDES[side], va="center", fontsize=6.5, zorder=6, bbox=halo)
+        panel.text(
+            place + 0.04 * side, height, text, ha=SIDES[side], va="center", fontsize=6.5, zorder=6, bbox=halo
+        )

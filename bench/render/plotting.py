@@ -1,4 +1,5 @@
-"""The look of every figure: colours that a colour-blind reader can tell apart, sizes that survive print, no display needed."""
+"""The look of every figure: colours that a colour-blind reader can tell apart, sizes that survive print, no
+display needed."""
 
 from typing import Any
 
@@ -20,7 +21,8 @@ STYLE: Any = {
 
 
 def panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
-    """A figure and its rows x columns axes (always a two-dimensional array), `width` by `height` inches a panel."""
+    """A figure and its rows x columns axes (always a two-dimensional array), `width` by `height` inches a
+    panel."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -41,9 +43,12 @@ def mosaic(images: NDArray[Any], rows: int, columns: int, white: float, gap: int
 
 
 def colour_mosaic(images: NDArray[Any], columns: int, gap: int = 1) -> NDArray[Any]:
-    """Bytes (n, channels, side, side) as one picture (height, width, 3), in reading order on a white sheet; one channel is grey."""
+    """Bytes (n, channels, side, side) as one picture (height, width, 3), in reading order on a white sheet;
+    one channel is grey."""
     rows = -(-len(images) // columns)
-    sheets = [mosaic(images[:, channel], rows, columns, white=255, gap=gap) for channel in range(images.shape[1])]
+    sheets = [
+        mosaic(images[:, channel], rows, columns, white=255, gap=gap) for channel in range(images.shape[1])
+    ]
     return np.stack(sheets if len(sheets) == 3 else sheets[:1] * 3, axis=-1)
 
 

@@ -1,7 +1,8 @@
 """A sheet at the prompt. Where the output is no terminal it is plain text: no colour, no wrapping.
 
-The trap: rich shortens or drops what does not fit, and a shortened number is another number. So widths are decided here: in a
-narrow terminal only words are wrapped, and a table whose numbers need more room than there is gets it all the same.
+The trap: rich shortens or drops what does not fit, and a shortened number is another number. So widths are
+decided here: in a narrow terminal only words are wrapped, and a table whose numbers need more room than there
+is gets it all the same.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,8 @@ def _table(strips: Sequence[Strip], screen: int) -> Table:
 
 
 def _widths(strips: Sequence[Strip], screen: int) -> list[int]:
-    """As wide as its widest text; where that is too much in all, headers and columns of words give way, down to the longest."""
+    """As wide as its widest text; where that is too much in all, headers and columns of words give way, down
+    to the longest."""
     widths = [max([1, *map(cell_len, (strip.header, *strip.texts))]) for strip in strips]
     excess = sum(widths) + GAP * (len(strips) - 1) - screen
     for i in sorted(range(len(strips)), key=widths.__getitem__, reverse=True):

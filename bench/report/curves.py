@@ -1,7 +1,8 @@
 """Metric histories as small drawings in SVG, light enough for hundreds of trials on one page.
 
-A long history is thinned to its extremes: of each stretch the lowest and the highest point stay, so that a spike, which is often
-what one looks for, is not averaged or stepped over. Coordinates are whole tenths of a pixel, each relative to the last.
+A long history is thinned to its extremes: of each stretch the lowest and the highest point stay, so that a
+spike, which is often what one looks for, is not averaged or stepped over. Coordinates are whole tenths of a
+pixel, each relative to the last.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +51,10 @@ def drawing(name: Name, curve: Curve) -> Markup:
     kind, metric = name
     values = [value for _, value in curve]
     low, high, first, last = min(values), max(values), curve[0][0], curve[-1][0]
-    places = [(_scaled(step, first, last, WIDTH), HEIGHT - _scaled(value, low, high, HEIGHT)) for step, value in thinned(curve)]
+    places = [
+        (_scaled(step, first, last, WIDTH), HEIGHT - _scaled(value, low, high, HEIGHT))
+        for step, value in thinned(curve)
+    ]
     line = element("path", d=_line(places), class_="line")
     labels = [
         _label(metric, 58, 11, "title"),
@@ -74,7 +78,8 @@ def _in_words(name: Name, curve: Curve, low: float, high: float) -> str:
 
 
 def _scaled(value: float, low: float, high: float, size: int) -> int:
-    """Halves, because the distance of two finite numbers may not be finite; the middle where there is no distance."""
+    """Halves, because the distance of two finite numbers may not be finite; the middle where there is no
+    distance."""
     span = high / 2 - low / 2
     return round(size * ((value / 2 - low / 2) / span)) if span else size // 2
 

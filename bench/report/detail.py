@@ -1,4 +1,5 @@
-"""All that is known of one trial: why it ended as it did, what was measured, its settings, where it came from, its curves."""
+"""All that is known of one trial: why it ended as it did, what was measured, its settings, where it came
+from, its curves."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,9 @@ def detail(row: Row, curves: Mapping[Name, Curve], flag: str = "") -> Markup:
         _ending(row),
         element(
             "div",
-            _facts("Metrics" if row.outcome == "ok" else "Metrics, the last finite ones", metrics_of(row).items()),
+            _facts(
+                "Metrics" if row.outcome == "ok" else "Metrics, the last finite ones", metrics_of(row).items()
+            ),
             _facts("Settings", flat(json.loads(row.spec))),
             _facts("Provenance", _provenance(row)),
             class_="facts",
@@ -44,9 +47,16 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def _ending(row: Row) -> Markup:
     """What a trial that ended ok at the first try leaves out."""
     restarts = json.loads(row.restarts)
-    reason = [f"{row.outcome.replace('_', ' ').capitalize()} at step {row.outcome_step:,}: {row.reason}"] if row.reason else []
+    reason = (
+        [f"{row.outcome.replace('_', ' ').capitalize()} at step {row.outcome_step:,}: {row.reason}"]
+        if row.reason
+        else []
+    )
     tries = [
-        element("li", f"seed {restart.get('seed')}: diverged at step {restart.get('step'):,}, {restart.get('reason')}")
+        element(
+            "li",
+            f"seed {restart.get('seed')}: diverged at step {restart.get('step'):,}, {restart.get('reason')}",
+        )
         for restart in restarts
     ]
     return together(
@@ -73,6 +83,10 @@ def _drawings(curves: Mapping[Name, Curve]) -> Markup:
     if not curves:
         return element("p", "No curves were stored.", class_="aside")
     is_thinned = any(len(curve) > LIMIT for curve in curves.values())
-    note = f"Drawn from at most {LIMIT} points each: of every stretch the lowest and the highest." if is_thinned else ""
+    note = (
+        f"Drawn from at most {LIMIT} points each: of every stretch the lowest and the highest."
+        if is_thinned
+        else ""
+    )
     drawings = element("div", [drawing(name, curve) for name, curve in curves.items()], class_="curves")
     return together(element("h5", "Curves"), drawings, element("p", note, class_="aside") if note else "")

@@ -16,7 +16,9 @@ def picture(drawing: Drawing) -> Markup:
     file = io.BytesIO()
     save(drawing.draw(), file)
     data = file.getvalue()
-    width, height = (round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in struct.unpack(">II", data[16:24]))
+    width, height = (
+        round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in struct.unpack(">II", data[16:24])
+    )
     source = f"data:image/png;base64,{base64.b64encode(data).decode()}"
     text = f"{heading(drawing)}. {drawing.caption}"
     return element("img", src=source, alt=text, width=width, height=height)

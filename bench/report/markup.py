@@ -1,4 +1,5 @@
-"""HTML by construction: whatever is not `Markup` already is escaped, so that no label, reason or log line becomes a tag."""
+"""HTML by construction: whatever is not `Markup` already is escaped, so that no label, reason or log line
+becomes a tag."""
 
 from collections.abc import Iterable
 from html import escape
@@ -18,9 +19,16 @@ Child = str | Iterable[str]
 
 
 def element(tag: str, *children: Child, **attributes: str | int | bool | None) -> Markup:
-    """<tag ...>children</tag>. An attribute is written `class_`, `aria_label`; True stands alone, None and False are left out."""
-    given = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items() if value not in (None, False)}
-    texts = [f" {name}" if value is True else f' {name}="{escape(str(value))}"' for name, value in given.items()]
+    """<tag ...>children</tag>. An attribute is written `class_`, `aria_label`; True stands alone, None and
+    False are left out."""
+    given = {
+        name.rstrip("_").replace("_", "-"): value
+        for name, value in attributes.items()
+        if value not in (None, False)
+    }
+    texts = [
+        f" {name}" if value is True else f' {name}="{escape(str(value))}"' for name, value in given.items()
+    ]
     start = f"<{tag}{''.join(texts)}>"
     return Markup(start if tag in VOID else f"{start}{together(*children)}</{tag}>")
 

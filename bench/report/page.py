@@ -1,7 +1,7 @@
 """The page: head, overview, one section for each profile. Nothing is loaded from anywhere.
 
-The content security policy names the style and the script by their hashes and forbids all else, so that the page asks no network,
-and a text that escaped as markup, should that ever happen, could still not run.
+The content security policy names the style and the script by their hashes and forbids all else, so that the
+page asks no network, and a text that escaped as markup, should that ever happen, could still not run.
 """
 
 import base64
@@ -57,7 +57,9 @@ def _hash(text: str) -> str:
 
 def _header(found: Sequence[Results], warnings: Sequence[str]) -> Markup:
     rows = [row for results in found for row in results.rows]
-    source = {"local": "local: trained here", "published": "published: shipped with the code"}[found[0].source]
+    source = {"local": "local: trained here", "published": "published: shipped with the code"}[
+        found[0].source
+    ]
     facts = {
         "Store": source,
         "Trials": f"{len(rows):,}: {_counted(row.outcome for row in rows)}",

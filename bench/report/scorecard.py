@@ -1,7 +1,8 @@
-"""The scorecard of a profile: how much of every artifact the store holds, and what the rows say of every claim.
+"""The scorecard of a profile: how much of every artifact the store holds, and what the rows say of every
+claim.
 
-A trial that failed (an error, too little memory, too little time) has a row but says nothing about its method, so it does not count
-as done; one that diverged does.
+A trial that failed (an error, too little memory, too little time) has a row but says nothing about its
+method, so it does not count as done; one that diverged does.
 """
 
 from collections import Counter
@@ -20,7 +21,8 @@ from vera.errors import VeraError
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of the trials that an artifact wants at a profile, None where nobody can list them: how the stored ones ended."""
+    """Of the trials that an artifact wants at a profile, None where nobody can list them: how the stored ones
+    ended."""
 
     wanted: int | None
     outcomes: Mapping[str, int]
@@ -63,7 +65,8 @@ class Coverage:
 
 
 def coverage(artifact: Artifact, results: Results) -> Coverage:
-    """Only the artifact's own seeds count: a fourth seed of one trial does not make up for a missing one of another."""
+    """Only the artifact's own seeds count: a fourth seed of one trial does not make up for a missing one of
+    another."""
     rows = artifact.rows(results)
     if not artifact.listed:
         return Coverage(None, Counter(row.outcome for row in rows))
@@ -102,7 +105,9 @@ def _artifact_table(covered: Sequence[tuple[Artifact, Coverage]], profile: str) 
         )
         for artifact, found in covered
     ]
-    return _table(f"Tables and figures at the {profile} profile", ("artifact", "title", "status", "done", "lost"), rows)
+    return _table(
+        f"Tables and figures at the {profile} profile", ("artifact", "title", "status", "done", "lost"), rows
+    )
 
 
 def _claim_table(judged: Sequence[tuple[Artifact, Claim, Finding]], profile: str) -> Markup:
@@ -121,7 +126,9 @@ def _claim_table(judged: Sequence[tuple[Artifact, Claim, Finding]], profile: str
     ]
     counts = Counter(finding.judgement for _, _, finding in judged)
     summary = " · ".join(f"{counts[judgement]} {judgement}" for judgement in get_args(Judgement))
-    table = _table(f"Claims at the {profile} profile", (f"at {profile}", "claim", "artifact", "where", "evidence"), rows)
+    table = _table(
+        f"Claims at the {profile} profile", (f"at {profile}", "claim", "artifact", "where", "evidence"), rows
+    )
     return together(element("p", f"Claims, by the trials of the {profile} profile: {summary}"), table)
 
 

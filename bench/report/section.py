@@ -1,7 +1,8 @@
 """One profile of the report: its banner, its scorecard, its tables and figures, its trials.
 
-Profiles never share a table. The banner stays in sight while its section is read, and every caption names the profile again. Every
-artifact has notes of its own on the choice of rows, and so has the scorecard: what is said of one table is not said of all.
+Profiles never share a table. The banner stays in sight while its section is read, and every caption names the
+profile again. Every artifact has notes of its own on the choice of rows, and so has the scorecard: what is
+said of one table is not said of all.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,9 @@ def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
     ]
     trials = [element("h3", "Trials", id=f"{profile}-trials"), trial_list(results)]
     parts = [banner(profile, len(results.rows)), *about, *trials]
-    return element("section", *parts, id=profile, class_=f"profile {profile}", aria_labelledby=f"{profile}-banner")
+    return element(
+        "section", *parts, id=profile, class_=f"profile {profile}", aria_labelledby=f"{profile}-banner"
+    )
 
 
 def banner(profile: Profile, n: int) -> Markup:
@@ -65,7 +68,9 @@ def _artifact(artifact: Artifact, results: Results) -> Markup:
 def _rendering(artifact: Artifact, results: Results) -> Markup:
     try:
         made = rendered(artifact, results)
-        body, remarks = (table(made), notes(made)) if isinstance(made, Sheet) else (picture(made), list(made.notes))
+        body, remarks = (
+            (table(made), notes(made)) if isinstance(made, Sheet) else (picture(made), list(made.notes))
+        )
     except VeraError as error:
         return element("p", f"It could not be drawn: {error}", class_="missing")
     caption = element("p", made.caption, class_="caption")

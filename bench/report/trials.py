@@ -1,7 +1,7 @@
 """The list of trials: one body of the table for each, its line and, below, everything that is known of it.
 
-Without a script every trial is open and the list is complete; `script.js` folds, sorts and filters it. A cell carries the value it
-is sorted by where that is not its text.
+Without a script every trial is open and the list is complete; `script.js` folds, sorts and filters it. A cell
+carries the value it is sorted by where that is not its text.
 """
 
 from collections import Counter
@@ -33,7 +33,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Field:
-    """A column of the list: `key` names it in links, `value` is what it is sorted by (None: the text itself)."""
+    """A column of the list: `key` names it in links, `value` is what it is sorted by (None: the text
+    itself)."""
 
     key: str
     header: str
@@ -50,7 +51,9 @@ FIELDS = (
     Field("outcome", "outcome", lambda entry: entry.row.outcome),
     Field("steps", "steps", lambda entry: _steps(entry.row), lambda entry: entry.row.outcome_step),
 )
-SECONDS = Field("seconds", "seconds", lambda entry: f"{entry.row.seconds:,.1f}", lambda entry: entry.row.seconds)
+SECONDS = Field(
+    "seconds", "seconds", lambda entry: f"{entry.row.seconds:,.1f}", lambda entry: entry.row.seconds
+)
 
 
 def entries_of(results: Results) -> list[Entry]:
@@ -60,27 +63,43 @@ def entries_of(results: Results) -> list[Entry]:
 
 
 def headlines(entries: Sequence[Entry]) -> list[str]:
-    """The metrics that most trials measured or evaluated; of what is only watched in training the loss alone, and last."""
-    names = Counter(name for entry in entries if entry.row.outcome == "ok" for name in entry.metrics if not name.endswith("_se"))
+    """The metrics that most trials measured or evaluated; of what is only watched in training the loss alone,
+    and last."""
+    names = Counter(
+        name
+        for entry in entries
+        if entry.row.outcome == "ok"
+        for name in entry.metrics
+        if not name.endswith("_se")
+    )
     kinds = {(kind, metric) for entry in entries for kind, metric in entry.curves}
     evaluated = {metric for kind, metric in kinds if kind == "evaluation"}
     watched = {metric for kind, metric in kinds if kind == "training"} - evaluated
-    judged = sorted((name for name in names if name not in watched), key=lambda name: (-names[name], name not in evaluated, name))
+    judged = sorted(
+        (name for name in names if name not in watched),
+        key=lambda name: (-names[name], name not in evaluated, name),
+    )
     return [*judged, *(name for name in ("loss",) if name in watched and name in names)][:HEADLINES]
 
 
 def trial_list(results: Results) -> Markup:
     entries = entries_of(results)
     fields = [*FIELDS, *map(_metric_field, headlines(entries)), SECONDS]
-    headings = [_heading("id", "id"), *(_heading(field.key, field.header, field.value is not None) for field in fields)]
+    headings = [
+        _heading("id", "id"),
+        *(_heading(field.key, field.header, field.value is not None) for field in fields),
+    ]
     head = element("thead", element("tr", headings))
     label = f"Trials of the {results.profile} profile"
-    table = element("table", head, [_body(entry, fields) for entry in entries], class_="trials", aria_label=label)
+    table = element(
+        "table", head, [_body(entry, fields) for entry in entries], class_="trials", aria_label=label
+    )
     return together(_controls(results, len(entries)), element("div", table, class_="wide"), _reading())
 
 
 def _metric_field(name: str) -> Field:
-    """A result, so only of a trial that ended ok; the last finite values of the others stand in their details."""
+    """A result, so only of a trial that ended ok; the last finite values of the others stand in their
+    details."""
 
     def value(entry: Entry) -> float | None:
         return entry.metrics.get(name) if entry.row.outcome == "ok" else None
@@ -91,7 +110,12 @@ def _metric_field(name: str) -> Field:
 def _controls(results: Results, n: int) -> Markup:
     name = f"filter-{results.profile}"
     field = element(
-        "input", type="search", id=name, class_="filter", placeholder="for example: vera outcome=ok", autocomplete="off"
+        "input",
+        type="search",
+        id=name,
+        class_="filter",
+        placeholder="for example: vera outcome=ok",
+        autocomplete="off",
     )
     shown = element("output", counted(n, "trial"), for_=name)
     return element("p", element("label", "Show only ", for_=name), field, " ", shown, class_="controls")
@@ -122,9 +146,14 @@ def _body(entry: Entry, fields: Sequence[Field]) -> Markup:
     fold = element("button", name[:8], type="button", aria_expanded="true", aria_controls=below, title=name)
     line = element("tr", element("th", fold, scope="row"), [_cell(entry, field) for field in fields])
     more = element(
-        "tr", element("td", detail(entry.row, entry.curves, entry.flag), colspan=1 + len(fields)), class_="detail", id=below
+        "tr",
+        element("td", detail(entry.row, entry.curves, entry.flag), colspan=1 + len(fields)),
+        class_="detail",
+        id=below,
     )
-    return element("tbody", line, more, id=f"trial-{name}", data_id=name, class_=f"outcome-{entry.row.outcome}")
+    return element(
+        "tbody", line, more, id=f"trial-{name}", data_id=name, class_=f"outcome-{entry.row.outcome}"
+    )
 
 
 def _cell(entry: Entry, field: Field) -> Markup:

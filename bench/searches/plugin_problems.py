@@ -1,8 +1,9 @@
 """Searches of methods that a plug-in brings: on each task whose networks they take, round their own defaults.
 
-Every setting that is a real number above 0 is an axis, on a log scale from a hundredth of its default to a hundred times it, as far
-as its annotation admits; its grid is a tenth of the default, the default, and ten times it. Whole numbers, switches and what is 0
-by default stay as they are: where to look for them, an annotation does not say.
+Every setting that is a real number above 0 is an axis, on a log scale from a hundredth of its default to a
+hundred times it, as far as its annotation admits; its grid is a tenth of the default, the default, and ten
+times it. Whole numbers, switches and what is 0 by default stay as they are: where to look for them, an
+annotation does not say.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,10 +28,15 @@ def plugged_searches(
     if not registry.foreign():
         return {}
     names = [trial.spec.method["name"] for trial in trials("smoke")]
-    return {name: _search(task, name, Space(axes_of(registry.get(name))), trials, objective, seeds) for name in names}
+    return {
+        name: _search(task, name, Space(axes_of(registry.get(name))), trials, objective, seeds)
+        for name in names
+    }
 
 
-def _search(task: str, method: str, space: Space, trials: Trials, objective: Objective, seeds: tuple[int, ...]) -> Search:
+def _search(
+    task: str, method: str, space: Space, trials: Trials, objective: Objective, seeds: tuple[int, ...]
+) -> Search:
     def base(profile: Profile) -> Trial:
         return next(trial for trial in trials(profile) if trial.spec.method["name"] == method)
 
@@ -40,7 +46,9 @@ def _search(task: str, method: str, space: Space, trials: Trials, objective: Obj
 def check_axes(search: Search, method: str) -> None:
     """A search without an axis would try one point; say what is missing."""
     if not search.space.axes:
-        raise SettingError(f"The method '{method}' has nothing to search: no setting of it is a real number above 0 by default.")
+        raise SettingError(
+            f"The method '{method}' has nothing to search: no setting of it is a real number above 0 by default."
+        )
 
 
 def axes_of(factory: Callable[..., Any]) -> tuple[Axis, ...]:

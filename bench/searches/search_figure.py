@@ -1,9 +1,9 @@
-"""Searches, drawn: the best so far against what it cost, how much each setting matters, and every configuration as a line. Not in
-the paper.
+"""Searches, drawn: the best so far against what it cost, how much each setting matters, and every
+configuration as a line. Not in the paper.
 
-For each task and method one block. Above: the best score so far against training steps and against seconds of training, one line
-a search, and the importance of each axis (`sweeps.search.analysis`). Below: parallel coordinates, one panel a search, the score as
-the last of them.
+For each task and method one block. Above: the best score so far against training steps and against seconds of
+training, one line a search, and the importance of each axis (`sweeps.search.analysis`). Below: parallel
+coordinates, one panel a search, the score as the last of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,10 +57,19 @@ def draw_block(figure: Any, runs: Sequence[Searched]) -> None:
 def draw_progress(by_steps: Any, by_seconds: Any, runs: Sequence[Searched]) -> None:
     for run, colour, marker in zip(runs, looped(COLOURS, runs), looped(MARKERS, runs), strict=True):
         marks = progress(run.configurations)
-        marks += [replace(mark, steps=run.steps, seconds=run.seconds) for mark in marks[-1:]]  # what was stopped after it cost too
+        marks += [
+            replace(mark, steps=run.steps, seconds=run.seconds) for mark in marks[-1:]
+        ]  # what was stopped after it cost too
         scores = [run.objective.score(mark.score) for mark in marks]
         news = [i for i in range(len(marks)) if i in (0, len(marks) - 1) or scores[i] != scores[i - 1]]
-        look = {"color": colour, "marker": marker, "markevery": news, "markersize": 4, "linewidth": 1.2, "drawstyle": "steps-post"}
+        look = {
+            "color": colour,
+            "marker": marker,
+            "markevery": news,
+            "markersize": 4,
+            "linewidth": 1.2,
+            "drawstyle": "steps-post",
+        }
         by_steps.plot([mark.steps for mark in marks], scores, label=run.name, **look)
         by_seconds.plot([mark.seconds for mark in marks], scores, **look)
     metric = runs[0].objective.metric.replace("_", " ")
@@ -105,4 +114,6 @@ class SearchFigures(SearchArtifact):
             "and its score (of one that was stopped early, the score that it had then); darker is better. "
             f"{caption_tail([row for runs in found.values() for run in runs for row in run.rows])}"
         )
-        return Drawing(self.name, self.title, caption, partial(draw, found), results.profile, tuple(results.notes))
+        return Drawing(
+            self.name, self.title, caption, partial(draw, found), results.profile, tuple(results.notes)
+        )

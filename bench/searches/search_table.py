@@ -1,12 +1,15 @@
-"""Searches: what each found, what it cost, and whether the grid would have been the better way. Not in the paper.
+"""Searches: what each found, what it cost, and whether the grid would have been the better way. Not in the
+paper.
 
-Which search is at least as good as the grid, within what its objective says is too small to matter, is decided by an interval of
-the difference between the two best configurations. They are judged by fresh seeds where both were run with some
-(`vera run trial:ID --seeds 5`), because what was chosen by a value is flattered by it; else by the seeds that chose them, and the
-evidence says so. A diverged seed counts as the worst in either.
+Which search is at least as good as the grid, within what its objective says is too small to matter, is
+decided by an interval of the difference between the two best configurations. They are judged by fresh seeds
+where both were run with some (`vera run trial:ID --seeds 5`), because what was chosen by a value is flattered
+by it; else by the seeds that chose them, and the evidence says so. A diverged seed counts as the worst in
+either.
 
-Trap: a search that finds the grid's trials in its store learns from them for nothing, and rows do not say what a search knew. So it
-is compared only where all that was run of the grid ended after the search's last trial had begun: the search first, then the grid.
+Trap: a search that finds the grid's trials in its store learns from them for nothing, and rows do not say
+what a search knew. So it is compared only where all that was run of the grid ended after the search's last
+trial had begun: the search first, then the grid.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,10 +53,15 @@ def fresh(run: Searched, entry: Configuration, results: Results) -> Cell:
 def at_least_as_good(run: Searched, grid: Grid, results: Results, comparisons: int = 1) -> Finding:
     """Whether its best is not below the grid's, for fewer training steps than the grid took."""
     if grid.run is None:
-        return Finding("undetermined", f"the grid of {grid.points} was not run to its end here; it would take {grid.steps:,} steps")
+        return Finding(
+            "undetermined",
+            f"the grid of {grid.points} was not run to its end here; it would take {grid.steps:,} steps",
+        )
     own, other = run.best, grid.run.best
     if own is None or other is None:
-        return Finding("undetermined", f"no configuration of {run.name if own is None else GRID} ran to its end")
+        return Finding(
+            "undetermined", f"no configuration of {run.name if own is None else GRID} ran to its end"
+        )
     if grid.share(run) >= 1:
         return Finding("refuted", f"it took {run.steps:,} steps, the grid {grid.steps:,}")
     if known := may_have_known(run, grid.run):
@@ -95,7 +103,12 @@ def cheap(run: Searched, grid: Grid, results: Results, comparisons: int) -> Find
 
 def cheap_and_good(results: Results) -> Finding:
     """Of the usual search alone, so that it does not depend on which others there are."""
-    grids = [(Grid.of(runs, results.profile), run) for runs in searched(results).values() for run in runs if run.name == USUAL]
+    grids = [
+        (Grid.of(runs, results.profile), run)
+        for runs in searched(results).values()
+        for run in runs
+        if run.name == USUAL
+    ]
     if not grids:
         return Finding("undetermined", f"no search named {USUAL} was run")
     return all_of([cheap(run, grid, results, len(grids)) for grid, run in grids])
@@ -142,7 +155,9 @@ class Searches(SearchArtifact):
             "as the worst. The best is one of those that ran to their end. Costs are of the trials that the search itself ran. "
             f"{caption_tail([row for runs in found.values() for run in runs for row in run.rows])}"
         )
-        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, (*notes, *results.notes))
+        return Sheet(
+            self.name, self.title, caption, self.columns, lines, results.profile, (*notes, *results.notes)
+        )
 
     def block(self, runs: Sequence[Searched], profile: Profile) -> Iterator[dict[str, Value]]:
         grid = Grid.of(runs, profile)
@@ -159,7 +174,11 @@ class Searches(SearchArtifact):
         result = run.best.result() if run.best else None
         if run.best is None or result is None:
             return {"score": "none ran to its end"}
-        return {"score": run.objective.score(result.scores[0]), "point": run.best.place, "command": run_again(run.best)}
+        return {
+            "score": run.objective.score(result.scores[0]),
+            "point": run.best.place,
+            "command": run_again(run.best),
+        }
 
     def remarks(self, runs: Sequence[Searched], results: Results) -> Iterator[str]:
         """What the grid costs, and whether it is worth that."""

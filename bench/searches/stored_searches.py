@@ -1,8 +1,9 @@
-"""Searches as the store has them: which there are, what each tried, what it cost. Loads neither torch nor ray.
+"""Searches as the store has them: which there are, what each tried, what it cost. Loads neither torch nor
+ray.
 
-A search is found by the sweep that its rows name, `search-TASK-METHOD-NAME`, and by what is declared for that task and method. Its
-seeds are those that it was run with. Trap: a trial that it took over from another sweep is that sweep's row: it counts for the
-score of a configuration, not for what the search cost.
+A search is found by the sweep that its rows name, `search-TASK-METHOD-NAME`, and by what is declared for that
+task and method. Its seeds are those that it was run with. Trap: a trial that it took over from another sweep
+is that sweep's row: it counts for the score of a configuration, not for what the search cost.
 """
 
 import json
@@ -77,7 +78,8 @@ class Searched:
 
 @dataclass(frozen=True)
 class Grid:
-    """What searches of a task and method are measured against: the grid as it was run, else what the declared one would take."""
+    """What searches of a task and method are measured against: the grid as it was run, else what the declared
+    one would take."""
 
     points: int
     steps: int
@@ -120,17 +122,25 @@ def searched(results: Results) -> dict[Pair, list[Searched]]:
     for (pair, sweep), rows in by_sweep.items():
         found.setdefault(pair, []).append(_read(results, pair, sweep, rows))
     order = [(task.name, method) for task in TASKS.values() for method in task.searches]
-    return {pair: sorted(found[pair], key=lambda run: (run.name != GRID, run.name)) for pair in order if pair in found}
+    return {
+        pair: sorted(found[pair], key=lambda run: (run.name != GRID, run.name))
+        for pair in order
+        if pair in found
+    }
 
 
 def _read(results: Results, pair: Pair, sweep: str, own: Sequence[Row]) -> Searched:
     """Where its trials changed in between, as when a default did, those of the kind that ended last."""
     plain = TASKS[pair[0]].searches[pair[1]]
-    search = replace(plain, run_name=sweep[len(plain.sweep) + 1 :], seeds=tuple(sorted({row.seed for row in own})))
+    search = replace(
+        plain, run_name=sweep[len(plain.sweep) + 1 :], seeds=tuple(sorted({row.seed for row in own}))
+    )
     kinds = Counter(search.fixed(_facts(row)) for row in own)
     latest = search.fixed(_facts(max(own, key=lambda row: row.finished_at)))
     if len(kinds) > 1:
-        results.notes.append(f"{sweep}: {len(kinds)} variants of its trials are in the store; shown is the one that finished last.")
+        results.notes.append(
+            f"{sweep}: {len(kinds)} variants of its trials are in the store; shown is the one that finished last."
+        )
     alike = [row for row in results.rows if row.method == pair[1]]
     found = search.gathered(alike, results.profile, latest)
     return Searched(pair, search, tuple(entry for entry in found if entry.own_rows))

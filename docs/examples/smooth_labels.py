@@ -22,7 +22,9 @@ class SmoothLabels(ClassifierMethod):
         self.optimiser = adam(self.energy_weights, self.lr)
 
     def update(self, batch):
-        on_labelled = cross_entropy(self.energy.logits(batch.labelled), batch.labels, label_smoothing=self.smoothing)
+        on_labelled = cross_entropy(
+            self.energy.logits(batch.labelled), batch.labels, label_smoothing=self.smoothing
+        )
         loss = on_labelled + self.level * self.energy(batch.x).square().mean()
         descend(loss, self.energy_weights, self.optimiser)
         return {"loss": loss.detach()}

@@ -29,5 +29,10 @@ def spirals(profile, seeds):
     energy = {"energy": {"name": "mixture"}}
     both = energy | {"generator": {"name": "mlp-generator"}}
     for seed in seeds:
-        for networks, method in ((energy, {"name": "ml"}), (both, {"name": "vera", "lr": 1e-3, "generator_lr": 1e-3})):
-            yield Trial(TrialSpec({"name": "spirals"}, networks, method, steps, batch_size=200, seed=seed), profile)
+        for networks, method in (
+            (energy, {"name": "ml"}),
+            (both, {"name": "vera", "lr": 1e-3, "generator_lr": 1e-3}),
+        ):
+            yield Trial(
+                TrialSpec({"name": "spirals"}, networks, method, steps, batch_size=200, seed=seed), profile
+            )

@@ -36,7 +36,9 @@ class ListenerCallback(tune.Callback):
         self.begun = True
         self.listener.started(trial.config["job"]["id"])
 
-    def on_trial_result(self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any) -> None:
+    def on_trial_result(
+        self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any
+    ) -> None:
         self.store_error = result.get("store_error") or self.store_error
         if result["trial"] not in self.last and result.get("resumed_at"):
             self.listener.resumed(result["trial"], result["resumed_at"])
@@ -54,7 +56,8 @@ class ListenerCallback(tune.Callback):
 
 
 class InterruptStopper(tune.Stopper):
-    """Stops every trial once someone asked to, or once rows cannot be written; each saves its checkpoint as it goes."""
+    """Stops every trial once someone asked to, or once rows cannot be written; each saves its checkpoint as
+    it goes."""
 
     def __init__(self, interrupt: Interrupt, callback: ListenerCallback) -> None:
         self.interrupt, self.callback = interrupt, callback
@@ -74,7 +77,8 @@ HOOKS = ("on_trial_start", "on_trial_restore", "on_trial_save", "on_trial_result
 
 
 class Tolerant(tune.Callback):
-    """Another's callback, switched off with one warning when it fails: a tracking server that goes away must not end a run."""
+    """Another's callback, switched off with one warning when it fails: a tracking server that goes away must
+    not end a run."""
 
     def __init__(self, inner: tune.Callback) -> None:
         self.inner, self.broken = inner, False

@@ -1,4 +1,5 @@
-"""Joining a Ray cluster, or starting a local one: quiet, with token authentication on and the token for the user's eyes only."""
+"""Joining a Ray cluster, or starting a local one: quiet, with token authentication on and the token for the
+user's eyes only."""
 
 import logging
 import os
@@ -28,11 +29,13 @@ QUIET = {
 KINDS = ("CPU", "GPU")
 OBJECT_STORE_BYTES = 200_000_000
 REACH_SECONDS = 20.0
-"""How long a cluster that is starting may take to answer. Left to itself Ray waits for minutes, and writes of its own troubles."""
+"""How long a cluster that is starting may take to answer. Left to itself Ray waits for minutes, and writes of
+its own troubles."""
 
 
 class Available(dict[str, float]):
-    """The most CPUs, and the most GPUs, that a node has. The trap: it need not be the same node, so `nodes` has each of them."""
+    """The most CPUs, and the most GPUs, that a node has. The trap: it need not be the same node, so `nodes`
+    has each of them."""
 
     def __init__(self, nodes: Sequence[Mapping[str, float]]) -> None:
         self.nodes = [{kind: node.get(kind, 0.0) for kind in KINDS} for node in nodes]
@@ -40,7 +43,9 @@ class Available(dict[str, float]):
 
 
 @contextmanager
-def connected(address: str | None = None, cpus: int | None = None, gpus: int | None = None) -> Iterator[Available]:
+def connected(
+    address: str | None = None, cpus: int | None = None, gpus: int | None = None
+) -> Iterator[Available]:
     """A cluster for as long as the block runs, and what its nodes have.
 
     Ours is shut down afterwards; a cluster we joined is left.
@@ -64,7 +69,8 @@ def connected(address: str | None = None, cpus: int | None = None, gpus: int | N
 
 
 def settle_ray() -> None:
-    """Our settings for Ray, where the user has none. Ray reads some when it is imported: whoever may import it comes after."""
+    """Our settings for Ray, where the user has none. Ray reads some when it is imported: whoever may import
+    it comes after."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
 
@@ -76,7 +82,8 @@ def joined_address(address: str | None) -> str | None:
 
 
 def found_address() -> str:
-    """What Ray takes for "auto": a cluster that runs here, or the last one that was started, be it long gone."""
+    """What Ray takes for "auto": a cluster that runs here, or the last one that was started, be it long
+    gone."""
     from ray._private.services import canonicalize_bootstrap_address
 
     try:
@@ -92,11 +99,15 @@ def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
     """EngineError unless something answers there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise EngineError(f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address.")
+        raise EngineError(
+            f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address."
+        )
     until, why = time.monotonic() + patience, "no answer"
     while time.monotonic() < until:
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=max(0.1, until - time.monotonic())).close()
+            socket.create_connection(
+                (host.strip("[]"), int(port)), timeout=max(0.1, until - time.monotonic())
+            ).close()
             return
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or str(error)
@@ -113,7 +124,8 @@ def available_nodes(nodes: Sequence[Mapping[str, Any]]) -> Available:
 
 
 def cpus_per_gpu(available: Mapping[str, float]) -> float:
-    """The fewest CPUs for each GPU on a node that has GPUs, so that no GPU is left without; 0 where none has one."""
+    """The fewest CPUs for each GPU on a node that has GPUs, so that no GPU is left without; 0 where none has
+    one."""
     return min((node["CPU"] / node["GPU"] for node in _nodes(available) if node["GPU"]), default=0.0)
 
 
@@ -145,8 +157,8 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
 
 
 def protect_token(path: Path) -> None:
-    """The token exists and only its owner may read it; Ray itself would write it readable by others. An empty file, as a full disk
-    leaves one, is no token: Ray would take it for one that is wrong."""
+    """The token exists and only its owner may read it; Ray itself would write it readable by others. An empty
+    file, as a full disk leaves one, is no token: Ray would take it for one that is wrong."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return
     try:
@@ -156,7 +168,9 @@ def protect_token(path: Path) -> None:
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:
-        raise EngineError(f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere.") from error
+        raise EngineError(
+            f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere."
+        ) from error
 
 
 def _has_token(path: Path) -> bool:
@@ -164,8 +178,8 @@ def _has_token(path: Path) -> bool:
 
 
 def _make_token(path: Path) -> None:
-    """Whole or not at all. Of several processes that make the first one at once, all use that of the process which came first:
-    each looks once more when it is alone."""
+    """Whole or not at all. Of several processes that make the first one at once, all use that of the process
+    which came first: each looks once more when it is alone."""
     with locked(path.with_name(f".{path.name}.lock")):
         if _has_token(path):
             return
@@ -192,5 +206,9 @@ def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) ->
 def _largest(nodes: Sequence[Mapping[str, float]]) -> list[str]:
     """The nodes that no other one surpasses, those that are alike once, the one with the most CPUs first."""
     amounts = sorted({(node["CPU"], node["GPU"]) for node in nodes}, reverse=True)
-    best = [(cpus, gpus) for place, (cpus, gpus) in enumerate(amounts) if all(gpus > more for _, more in amounts[:place])]
+    best = [
+        (cpus, gpus)
+        for place, (cpus, gpus) in enumerate(amounts)
+        if all(gpus > more for _, more in amounts[:place])
+    ]
     return [f"{cpus:g} CPU with {gpus:g} GPU" for cpus, gpus in best]

@@ -1,7 +1,8 @@
-"""Running trials under one Ray Tuner. What Tune remembers does not matter: each trial's row is in the store when it ends.
+"""Running trials under one Ray Tuner. What Tune remembers does not matter: each trial's row is in the store
+when it ends.
 
-A worker that is killed is replaced, and the trial goes on from its own checkpoint file. A trial that Tune itself gives up
-on gets its row here, so that every trial ends as one.
+A worker that is killed is replaced, and the trial goes on from its own checkpoint file. A trial that Tune
+itself gives up on gets its row here, so that every trial ends as one.
 """
 
 import re
@@ -61,19 +62,24 @@ class Engine:
 
 
 class Job(dict[str, Any]):
-    """What a worker is told of one trial, as plain data. Never changed, so a copy is itself: Tune copies all jobs for each."""
+    """What a worker is told of one trial, as plain data. Never changed, so a copy is itself: Tune copies all
+    jobs for each."""
 
     def __deepcopy__(self, memo: Any) -> "Job":
         return self
 
 
 def execute(
-    trials: Sequence[Trial], engine: Engine, listener: Listener | None = None, attempts: Mapping[str, int] | None = None
+    trials: Sequence[Trial],
+    engine: Engine,
+    listener: Listener | None = None,
+    attempts: Mapping[str, int] | None = None,
 ) -> None:
-    """Run the trials; when this returns, each has its row in the store. KeyboardInterrupt: what ran was saved, and can go on.
+    """Run the trials; when this returns, each has its row in the store. KeyboardInterrupt: what ran was
+    saved, and can go on.
 
-    `attempts` says how often each had been run when it was decided to run it; a trial that another driver finishes meanwhile is
-    not run again.
+    `attempts` says how often each had been run when it was decided to run it; a trial that another driver
+    finishes meanwhile is not run again.
     """
     listener = listener or Listener()
     store = Store(engine.store)
@@ -83,7 +89,9 @@ def execute(
         listener.noted(note)
     before = {row.trial_id: row.attempt for row in store.rows()} if attempts is None else attempts
     with on_cluster(engine) as (available, folder):
-        shares = measured_shares(trials, site_of(engine), available, listener.noted) if engine.pack_gpus else {}
+        shares = (
+            measured_shares(trials, site_of(engine), available, listener.noted) if engine.pack_gpus else {}
+        )
         jobs = [job_for(t, before.get(t.id, 0) + 1, shares.get(t.id, engine.conditions.gpus)) for t in trials]
         callback = fit(_given(jobs), engine, listener, store, folder)
         again = {job["id"]: Job(job) for job in repeats(jobs, store)}
@@ -95,18 +103,22 @@ def execute(
 
 @contextmanager
 def on_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
-    """What one node of the cluster has at most, and a folder for Tune, of no use afterwards and short, because Ray's sockets have a
-    limit. Ray is imported in here, and not before."""
+    """What one node of the cluster has at most, and a folder for Tune, of no use afterwards and short,
+    because Ray's sockets have a limit. Ray is imported in here, and not before."""
     with connected(engine.address) as available, tempfile.TemporaryDirectory(prefix="vera-") as folder:
         _check_cluster(engine, available)
         yield available, folder
 
 
 def close(
-    issued: Sequence[tuple[Trial, Job]], engine: Engine, callback: "ListenerCallback", listener: Listener, store: Store
+    issued: Sequence[tuple[Trial, Job]],
+    engine: Engine,
+    callback: "ListenerCallback",
+    listener: Listener,
+    store: Store,
 ) -> None:
-    """Every trial that was handed to Tune has its row now, those that Tune lost too. StoreError, when all were looked at, where the
-    row of a lost one could not be written."""
+    """Every trial that was handed to Tune has its row now, those that Tune lost too. StoreError, when all
+    were looked at, where the row of a lost one could not be written."""
     written = {row.trial_id: row for row in store.rows()}
     finished: list[str] = []
     refused: list[StoreError] = []
@@ -137,7 +149,8 @@ def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
-    """Raise `DataMissing` now, once, where a worker would for each trial; say what will be left out of the measurements."""
+    """Raise `DataMissing` now, once, where a worker would for each trial; say what will be left out of the
+    measurements."""
     for part in data_parts(trials):
         locate_files(part, data_dir)
     kinds = {canonical_json([trial.spec.task_part, trial.spec.dataset]): trial.spec for trial in trials}
@@ -146,7 +159,8 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What Tune is to run: jobs that are known beforehand, as a space, or a searcher that makes them, and a scheduler."""
+    """What Tune is to run: jobs that are known beforehand, as a space, or a searcher that makes them, and a
+    scheduler."""
 
     experiment: str
     space: Mapping[str, Any] = field(default_factory=dict)
@@ -190,17 +204,23 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         tuner.fit()
         interrupt.check()
     if callback.store_error is not None:
-        raise StoreError(f"{callback.store_error} The run was stopped, its trials can go on: mend that, then the same command.")
+        raise StoreError(
+            f"{callback.store_error} The run was stopped, its trials can go on: mend that, then the same command."
+        )
     return callback
 
 
-def _told_if_busy(asked: Asked, engine: Engine, callback: "ListenerCallback", listener: Listener) -> AbstractContextManager[None]:
+def _told_if_busy(
+    asked: Asked, engine: Engine, callback: "ListenerCallback", listener: Listener
+) -> AbstractContextManager[None]:
     """A cluster of our own is never busy. Of a GPU a job may want less than a trial is given at most."""
     if not joined_address(engine.address):
         return nullcontext()
     jobs = asked.space.get("job", {}).get("grid_search", ())
     gpus = min((job["gpus"] for job in jobs), default=engine.conditions.gpus)
-    return told_if_waiting({"CPU": engine.conditions.cpus, "GPU": gpus}, lambda: callback.begun, listener.noted)
+    return told_if_waiting(
+        {"CPU": engine.conditions.cpus, "GPU": gpus}, lambda: callback.begun, listener.noted
+    )
 
 
 def _tune_config(engine: Engine, asked: Asked) -> Any:
@@ -214,7 +234,13 @@ def _tune_config(engine: Engine, asked: Asked) -> Any:
 
 def job_for(trial: Trial, attempt: int, gpus: float, milestones: Sequence[int] = ()) -> Job:
     """`milestones` are steps at which a worker pauses to report."""
-    about = {"id": trial.id, "facts": trial.facts, "sweep": trial.sweep, "label": trial.label, "attempt": attempt}
+    about = {
+        "id": trial.id,
+        "facts": trial.facts,
+        "sweep": trial.sweep,
+        "label": trial.label,
+        "attempt": attempt,
+    }
     return Job(about, gpus=gpus, before="", milestones=list(milestones))
 
 
@@ -239,8 +265,8 @@ def _name(tune_trial: Any) -> str:
 
 
 def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallback", store: Store) -> Row:
-    """The row of a trial that Tune gave up on, with what it reported last, and its worker of itself; its checkpoint stays, for a
-    retry."""
+    """The row of a trial that Tune gave up on, with what it reported last, and its worker of itself; its
+    checkpoint stays, for a retry."""
     last = callback.last.get(trial.id, {})
     reason = callback.errors.get(trial.id, UNSEEN if last.get("done") else "the trial never started")
     line = (scrubbed(reason).strip().splitlines() or ["lost without a word"])[-1]
@@ -249,7 +275,9 @@ def _write_loss(trial: Trial, job: Job, engine: Engine, callback: "ListenerCallb
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrubbed(reason)[-LOG_TAIL:])
     own = {name: job[name] for name in ("attempt", "gpus", "before")}
     conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
-    record = Attempt.lost(trial, conditions, ending, last.get("metrics", {}), last.get("trained_seconds", 0.0)).record()
+    record = Attempt.lost(
+        trial, conditions, ending, last.get("metrics", {}), last.get("trained_seconds", 0.0)
+    ).record()
     row = replace(record.row, **last.get("worker", {}))
     store.write(replace(record, row=row))
     return row

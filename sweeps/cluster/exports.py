@@ -1,9 +1,11 @@
 """Exports on request: TensorBoard, MLflow and Weights & Biases, through Ray's own callbacks.
 
-None is required, and none is imported unless it was asked for. The store stays the truth; these are copies to look at. Keys come
-from the environment (WANDB_API_KEY, MLFLOW_TRACKING_TOKEN), never from a flag, so that none can end up in a row or a log.
+None is required, and none is imported unless it was asked for. The store stays the truth; these are copies to
+look at. Keys come from the environment (WANDB_API_KEY, MLFLOW_TRACKING_TOKEN), never from a flag, so that
+none can end up in a row or a log.
 
-Trap: Ray's TensorBoard callback writes into Tune's own trial folders, so these must lie where the user wants the event files.
+Trap: Ray's TensorBoard callback writes into Tune's own trial folders, so these must lie where the user wants
+the event files.
 """
 
 import os
@@ -36,7 +38,9 @@ class Exports:
         """Say what is missing before anything runs: a package, or a tracking store that answers."""
         for name, package in PACKAGES.items():
             if getattr(self, name) is not None and find_spec(package) is None:
-                raise EngineError(f"--{name} needs the package {package}, which is not installed: pip install 'vera[exports]'")
+                raise EngineError(
+                    f"--{name} needs the package {package}, which is not installed: pip install 'vera[exports]'"
+                )
         if self.tensorboard is not None:
             _make_folder(self.tensorboard)
         if self.mlflow is not None:
@@ -84,12 +88,15 @@ def _ask_wandb() -> None:
     """Ray asks for a key when the run has begun; so look for one first."""
     away = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
     if not (away or os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()):
-        raise EngineError("--wandb needs a key: set WANDB_API_KEY, or log in with `wandb login`, or set WANDB_MODE=offline.")
+        raise EngineError(
+            "--wandb needs a key: set WANDB_API_KEY, or log in with `wandb login`, or set WANDB_MODE=offline."
+        )
 
 
 @contextmanager
 def _impatient() -> Iterator[None]:
-    """MLflow asks a server that is not there for minutes, without a word; a run that has begun may be as patient as that."""
+    """MLflow asks a server that is not there for minutes, without a word; a run that has begun may be as
+    patient as that."""
     mine = {name: value for name, value in ONE_QUESTION.items() if name not in os.environ}
     os.environ |= mine
     try:

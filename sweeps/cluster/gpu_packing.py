@@ -1,11 +1,12 @@
 """How many trials share a GPU: as many as their memory allows, measured on one trial of each kind.
 
-A short run of a trial, with its evaluation and measurement, is given a whole GPU; its peak with a margin, and what a process takes
-for CUDA itself, say how many fit. More than there are CPUs for would only wait. Alike are trials as in `sweeps.trial.plan`: the learning
-rate of one says nothing about the memory of another.
+A short run of a trial, with its evaluation and measurement, is given a whole GPU; its peak with a margin, and
+what a process takes for CUDA itself, say how many fit. More than there are CPUs for would only wait. Alike
+are trials as in `sweeps.trial.plan`: the learning rate of one says nothing about the memory of another.
 
-A short run can miss the peak of a long one. So a trial that runs out of memory on a part of a GPU is run once more, on a whole one,
-as its next attempt, from its checkpoint. Its row has that attempt and that GPU, and its log begins with how the first one ended.
+A short run can miss the peak of a long one. So a trial that runs out of memory on a part of a GPU is run once
+more, on a whole one, as its next attempt, from its checkpoint. Its row has that attempt and that GPU, and its
+log begins with how the first one ended.
 """
 
 import os
@@ -38,7 +39,8 @@ MOST = isqrt(GRAIN)
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on a GPU: the most that a trial's tensors took, what its process took besides, and all that there is."""
+    """Bytes on a GPU: the most that a trial's tensors took, what its process took besides, and all that there
+    is."""
 
     peak: int
     context: int
@@ -73,14 +75,16 @@ class Rows(Protocol):
 
 
 def share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
-    """1/k for the largest k such that k trials fit, rounded down so that k shares are never more than a GPU."""
+    """1/k for the largest k such that k trials fit, rounded down so that k shares are never more than a
+    GPU."""
     each = MARGIN * footprint.peak + footprint.context
     fitting = min(footprint.memory // each, cpus_per_gpu // cpus_per_trial, MOST)
     return floor(GRAIN / max(1, fitting)) / GRAIN
 
 
 def measure(trial: Trial, conditions: Conditions, device: Device) -> Footprint | None:
-    """Of a short run of the trial with all that a long one does; None if it fails, and then nothing is known."""
+    """Of a short run of the trial with all that a long one does; None if it fails, and then nothing is
+    known."""
     device.watch()
     short = replace(trial, spec=replace(trial.spec, steps=min(trial.spec.steps, SMOKE_STEPS)))
     alone = replace(conditions, gpus=1.0, checkpoint_dir=None, time_limit=None)
@@ -117,23 +121,33 @@ def told(row: Row) -> str:
 
 def check_packable(available: Mapping[str, float]) -> None:
     if available.get("GPU", 0) < 1:
-        raise EngineError("--gpus-per-trial auto measures a trial on a GPU, and no node has one: leave it out to run on CPUs.")
+        raise EngineError(
+            "--gpus-per-trial auto measures a trial on a GPU, and no node has one: leave it out to run on CPUs."
+        )
 
 
 def measured_shares(
-    trials: Sequence[Trial], site: Mapping[str, Any], available: Mapping[str, float], tell: Callable[[str], None]
+    trials: Sequence[Trial],
+    site: Mapping[str, Any],
+    available: Mapping[str, float],
+    tell: Callable[[str], None],
 ) -> dict[str, float]:
-    """Trial id → its part of a GPU, from one short run for each kind of trial, as many at once as there are GPUs."""
+    """Trial id → its part of a GPU, from one short run for each kind of trial, as many at once as there are
+    GPUs."""
     import ray
 
     firsts = {kind(trial): trial for trial in reversed(trials)}
     tell(
         f"measuring how many trials share a GPU: {SMOKE_STEPS} steps of one of each kind ({len(firsts)}), once a whole GPU is free"
     )
-    task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(measure_on_worker)
+    task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(
+        measure_on_worker
+    )
     asked = {name: task.remote(trial.facts, dict(site)) for name, trial in firsts.items()}
     cpus = cluster.cpus_per_gpu(available)
-    shares = {name: _share_of(reference, cpus, site["conditions"]["cpus"]) for name, reference in asked.items()}
+    shares = {
+        name: _share_of(reference, cpus, site["conditions"]["cpus"]) for name, reference in asked.items()
+    }
     return {trial.id: shares[kind(trial)] for trial in trials}
 
 
@@ -145,7 +159,9 @@ def measure_on_worker(facts: Mapping[str, Any], site: Mapping[str, Any]) -> Foot
     for file in site["plugins"]:
         load_plugin(file)
     if not torch.cuda.is_available():
-        raise EngineError("--gpus-per-trial auto: torch cannot use the GPU that Ray sees. Install a build of torch for it.")
+        raise EngineError(
+            "--gpus-per-trial auto: torch cannot use the GPU that Ray sees. Install a build of torch for it."
+        )
     return measure(Trial.from_facts(facts), conditions, CudaDevice())
 
 

@@ -1,7 +1,8 @@
 """A word to the user when the head of a cluster that was joined goes away.
 
-Ray waits for it, a minute unless told otherwise, and then ends the process without asking: nothing of ours runs at that end. So the
-way on is said while Ray waits. Nothing is decided here; a head that comes back in time is none the worse for it.
+Ray waits for it, a minute unless told otherwise, and then ends the process without asking: nothing of ours
+runs at that end. So the way on is said while Ray waits. Nothing is decided here; a head that comes back in
+time is none the worse for it.
 """
 
 import socket

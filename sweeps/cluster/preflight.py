@@ -1,11 +1,13 @@
-"""Before trials start on a cluster that was joined: every node is asked whether it can run them, and one message says which cannot.
+"""Before trials start on a cluster that was joined: every node is asked whether it can run them, and one
+message says which cannot.
 
-A trial that starts on a node which does not see the results directory would train for hours and then have nowhere to leave its row;
-one on a node with another release would leave numbers that cannot be compared. Asking costs one tiny task a node.
+A trial that starts on a node which does not see the results directory would train for hours and then have
+nowhere to leave its row; one on a node with another release would leave numbers that cannot be compared.
+Asking costs one tiny task a node.
 
-The trap: a directory of the same name is there on every node. Only a file that the driver wrote and the node can read shows that it
-is the same directory. Another: a bucket has one address everywhere, but a node may have no credentials for it, so each node also
-writes, reads and deletes an object there, as its trials will.
+The trap: a directory of the same name is there on every node. Only a file that the driver wrote and the node
+can read shows that it is the same directory. Another: a bucket has one address everywhere, but a node may
+have no credentials for it, so each node also writes, reads and deletes an object there, as its trials will.
 
 `refuse` judges answers, which are plain data; asking is the only part that needs Ray.
 """
@@ -27,7 +29,8 @@ from sweeps.store.folder import explained
 from sweeps.store.store import DELAY
 
 PATIENCE = 120.0
-"""Seconds in which a node must have answered; starting a worker that imports torch from a network disk takes many."""
+"""Seconds in which a node must have answered; starting a worker that imports torch from a network disk takes
+many."""
 COMPARED = ("python", "ray", "torch", "vera")
 
 
@@ -74,7 +77,10 @@ def _of_directory(question: Question) -> dict[str, Any]:
 def _of_bucket(question: Question) -> dict[str, Any]:
     """All that a trial does there; S3 shows a new object at once, so nothing is waited for."""
     try:
-        with _left(question.results, f"{question.mark}-{secrets.token_hex(8)}") as (folder, own), explained("use", folder.place):
+        with (
+            _left(question.results, f"{question.mark}-{secrets.token_hex(8)}") as (folder, own),
+            explained("use", folder.place),
+        ):
             return {"writes": _holds(folder, own), "shares": _holds(folder, question.mark)}
     except StoreError as error:
         return {"refused": str(error)}
@@ -116,7 +122,8 @@ def complaints(given: Answer, question: Question, mine: Answer) -> Iterator[str]
 
 
 def _of_refusal(refused: str) -> str:
-    """With the way on, where it lies in the credentials: those of this machine are good, or nobody would have been asked."""
+    """With the way on, where it lies in the credentials: those of this machine are good, or nobody would have
+    been asked."""
     way = " of each node: docs/cluster.md says how they get there" if CREDENTIALS in refused else ""
     return f"{refused[0].lower()}{refused[1:].rstrip('.')}{way}"
 
@@ -130,7 +137,8 @@ def check_nodes(results: Place, needed: Sequence[str] = ()) -> None:
 
 
 def _ask(question: Question) -> dict[str, Answer]:
-    """Each node's answer, by the name it goes under in a message: the beginning of its Ray id, and its address."""
+    """Each node's answer, by the name it goes under in a message: the beginning of its Ray id, and its
+    address."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -142,7 +150,9 @@ def _ask(question: Question) -> dict[str, Answer]:
             name = f"node {node['NodeID'][:8]} ({node['NodeManagerAddress']})"
             pending[task.options(scheduling_strategy=where).remote(question)] = name
     done, late = ray.wait(list(pending), num_returns=len(pending), timeout=PATIENCE)
-    answers = {pending[reference]: Answer(silence=f"did not answer within {PATIENCE:g} s") for reference in late}
+    answers = {
+        pending[reference]: Answer(silence=f"did not answer within {PATIENCE:g} s") for reference in late
+    }
     return answers | {pending[reference]: _take(reference) for reference in done}
 
 
@@ -167,7 +177,8 @@ def _appears(file: Path) -> bool:
 
 
 def _release(name: str, version: str) -> str:
-    """What must agree: the minor release of Python, and a package's release whatever it was built for (2.13.0+cpu is 2.13.0)."""
+    """What must agree: the minor release of Python, and a package's release whatever it was built for
+    (2.13.0+cpu is 2.13.0)."""
     return ".".join(version.split(".")[:2]) if name == "python" else version.split("+")[0]
 
 
@@ -177,7 +188,9 @@ def _touched(file: Path) -> Iterator[None]:
     try:
         file.touch()
     except OSError as error:
-        raise StoreError(f"{file.parent} cannot be written: {error.strerror}. Choose another --results-dir.") from error
+        raise StoreError(
+            f"{file.parent} cannot be written: {error.strerror}. Choose another --results-dir."
+        ) from error
     try:
         yield
     finally:

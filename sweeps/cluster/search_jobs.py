@@ -1,6 +1,8 @@
-"""The trials of a search as jobs for workers, and their rows: which attempt each is at, which part of a GPU it has, how it ended.
+"""The trials of a search as jobs for workers, and their rows: which attempt each is at, which part of a GPU
+it has, how it ended.
 
-A trial that runs out of memory on a part of a GPU becomes a job once more, with a whole one, before the search hears of it.
+A trial that runs out of memory on a part of a GPU becomes a job once more, with a whole one, before the
+search hears of it.
 """
 
 from collections.abc import Mapping
@@ -55,17 +57,24 @@ class Jobs:
         return 0 < self.made[trial.id]["gpus"] < 1
 
     def stop(self, trial: Trial, report: Report, objective: Objective, scores: Mapping[int, float]) -> None:
-        """Write the row of a trial that is not to go on. Its checkpoint goes now: after an interruption nobody returns for it."""
+        """Write the row of a trial that is not to go on. Its checkpoint goes now: after an interruption
+        nobody returns for it."""
         self.store.write(self._stopped(trial, report, objective, scores))
         shelf_at(settled(self.engine.checkpoints), trial.id).forget()
 
-    def _stopped(self, trial: Trial, report: Report, objective: Objective, scores: Mapping[int, float]) -> Record:
-        """What it reported last, with its score at each milestone as its curve, and what its worker said of itself."""
+    def _stopped(
+        self, trial: Trial, report: Report, objective: Objective, scores: Mapping[int, float]
+    ) -> Record:
+        """What it reported last, with its score at each milestone as its curve, and what its worker said of
+        itself."""
         step, job = report["trained_steps"], self.made[trial.id]
         ending = Ending("stopped_early", step, f"not among the best at step {step:,}")
         own = {name: job[name] for name in ("attempt", "gpus", "before")}
         conditions = replace(self.engine.conditions, checkpoint_dir=settled(self.engine.checkpoints), **own)
         metrics = {name: value for name, value in report["metrics"].items() if isinstance(value, int | float)}
         record = Attempt.lost(trial, conditions, ending, metrics, report["trained_seconds"]).record()
-        points = [CurvePoint(trial.id, "evaluation", objective.metric, at, objective.score(score)) for at, score in scores.items()]
+        points = [
+            CurvePoint(trial.id, "evaluation", objective.metric, at, objective.score(score))
+            for at, score in scores.items()
+        ]
         return replace(record, row=replace(record.row, **report["worker"]), curves=points)

@@ -1,4 +1,5 @@
-"""Running a search: the store is read, the proposer told, and Tune let go. When it returns, every trial has its row.
+"""Running a search: the store is read, the proposer told, and Tune let go. When it returns, every trial has
+its row.
 
 Resuming is running again, as with any sweep: what the store has is not trained, on whichever cluster it was.
 """
@@ -34,9 +35,13 @@ def proposer_for(search: Search, profile: Profile, budget: Budget, store: Store)
     """With everything told that the store knows."""
     spec = search.base(profile).spec
     if budget.scheduler != "none" and len(search.objectives) > 1:
-        raise EngineError("A scheduler compares trials by one objective; with --against take --scheduler none.")
+        raise EngineError(
+            "A scheduler compares trials by one objective; with --against take --scheduler none."
+        )
     if budget.scheduler != "none" and (spec.evaluate_every or spec.steps) >= spec.steps:
-        raise EngineError(f"The trials of {search.name} are evaluated only at their end; take --scheduler none.")
+        raise EngineError(
+            f"The trials of {search.name} are evaluated only at their end; take --scheduler none."
+        )
     rule = rule_for(budget.scheduler, spec.steps, spec.evaluate_every or spec.steps, budget.factor)
     proposer = Proposer(
         search,
@@ -74,12 +79,19 @@ def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -
 
         jobs = Jobs(engine, store, _gpus(proposer, engine, available, listener), proposer.rule.milestones)
         searcher, scheduler = ProposerSearcher(proposer, jobs), RuleScheduler(proposer, jobs)
-        callback = fit(Asked(proposer.search.sweep, searcher=searcher, scheduler=scheduler), engine, listener, store, folder)
+        callback = fit(
+            Asked(proposer.search.sweep, searcher=searcher, scheduler=scheduler),
+            engine,
+            listener,
+            store,
+            folder,
+        )
     close([(trial, jobs.made[trial.id]) for trial in proposer.issued], engine, callback, listener, store)
 
 
 def _gpus(proposer: Proposer, engine: Engine, available: Mapping[str, float], listener: Listener) -> float:
-    """What each trial gets; measured beforehand, since a trial that is measured while others train would wait for their GPUs."""
+    """What each trial gets; measured beforehand, since a trial that is measured while others train would wait
+    for their GPUs."""
     if not engine.pack_gpus:
         return engine.conditions.gpus
     largest = proposer.search.largest(proposer.profile)

@@ -1,8 +1,9 @@
-"""A search under Ray Tune: the proposer as Tune's searcher, the rule as its scheduler. The only file here that needs Ray.
+"""A search under Ray Tune: the proposer as Tune's searcher, the rule as its scheduler. The only file here
+that needs Ray.
 
-Tune asks for a trial when a worker is free, and tells of every report; nothing of the search is kept by Tune. A trial that the rule
-stops gets its row at once, from its last report, as `stopped_early`: the driver writes it, because Tune ends the worker's part
-without asking it.
+Tune asks for a trial when a worker is free, and tells of every report; nothing of the search is kept by Tune.
+A trial that the rule stops gets its row at once, from its last report, as `stopped_early`: the driver writes
+it, because Tune ends the worker's part without asking it.
 """
 
 from collections import deque
@@ -24,7 +25,9 @@ class ProposerSearcher(Searcher):
     """Tune's view of a proposer."""
 
     def __init__(self, proposer: Proposer, jobs: Jobs) -> None:
-        super().__init__(metric="trained_steps", mode="max")  # Tune wants one that every report has; nothing reads it
+        super().__init__(
+            metric="trained_steps", mode="max"
+        )  # Tune wants one that every report has; nothing reads it
         self.proposer, self.jobs = proposer, jobs
         self.issued: dict[str, Trial] = {}
         """Trials that were handed out, by their id in Tune."""
@@ -57,7 +60,8 @@ class ProposerSearcher(Searcher):
             self.proposer.ended(row)
 
     def _may_follow(self) -> bool:
-        """Whether a trial that is under way may bring others: the other seeds of a first, or itself with a whole GPU."""
+        """Whether a trial that is under way may bring others: the other seeds of a first, or itself with a
+        whole GPU."""
         by_rule = bool(self.under_way and self.proposer.rule.milestones)
         return by_rule or any(self.jobs.may_come_again(self.issued[trial_id]) for trial_id in self.under_way)
 
@@ -80,7 +84,12 @@ class RuleScheduler(FIFOScheduler):
     def on_trial_result(self, tune_controller: Any, trial: Any, result: Report) -> str:
         rule, step, trial_id = self.proposer.rule, result["trained_steps"], result["trial"]
         scores = self.scores.setdefault(trial_id, {})
-        if result["done"] or step not in rule.scores or step in scores or not self.proposer.is_judged(trial_id):
+        if (
+            result["done"]
+            or step not in rule.scores
+            or step in scores
+            or not self.proposer.is_judged(trial_id)
+        ):
             return TrialScheduler.CONTINUE
         objective, metrics = self.proposer.search.objectives[0], _part(result, METRICS)
         score = objective.of_metrics(metrics)
@@ -92,7 +101,9 @@ class RuleScheduler(FIFOScheduler):
         if not stops:
             return TrialScheduler.CONTINUE
         own = next(own for own in self.proposer.owners[trial_id].trials if own.id == trial_id)
-        self.jobs.stop(own, {**result, "metrics": metrics, "worker": _part(result, WORKER)}, objective, scores)
+        self.jobs.stop(
+            own, {**result, "metrics": metrics, "worker": _part(result, WORKER)}, objective, scores
+        )
         return TrialScheduler.STOP
 
 

@@ -1,9 +1,11 @@
-"""An attempt at a trial as a Ray Tune trainable. Everything that matters is in sweeps/run/attempt.py and needs no Ray.
+"""An attempt at a trial as a Ray Tune trainable. Everything that matters is in sweeps/run/attempt.py and
+needs no Ray.
 
-Workers are reused, so nothing may stay behind from the last trial: a trainable holds one attempt and drops it. The worker
-writes the row, the moment the trial ends: a driver that dies loses no finished trial. Tune's own checkpoint holds nothing but a
-step; the state lies in the attempt's checkpoint file, which survives Tune, its experiment folder and this cluster. A trial whose
-row was written meanwhile, by another driver or by a worker that died before it could say so, is not run again.
+Workers are reused, so nothing may stay behind from the last trial: a trainable holds one attempt and drops
+it. The worker writes the row, the moment the trial ends: a driver that dies loses no finished trial. Tune's
+own checkpoint holds nothing but a step; the state lies in the attempt's checkpoint file, which survives Tune,
+its experiment folder and this cluster. A trial whose row was written meanwhile, by another driver or by a
+worker that died before it could say so, is not run again.
 """
 
 import json
@@ -29,7 +31,8 @@ SLICE_SECONDS = 2.0
 
 
 class TrialTrainable(tune.Trainable):
-    """Config: {"job": {"id", "facts", "sweep", "label", "attempt", "gpus", "before", "milestones"}}, plain data for exports too.
+    """Config: {"job": {"id", "facts", "sweep", "label", "attempt", "gpus", "before", "milestones"}}, plain
+    data for exports too.
 
     `site` is where all trials of a run find things: {"conditions", "store", "plugins"}.
     """
@@ -72,7 +75,8 @@ class TrialTrainable(tune.Trainable):
         """Nothing to do: the attempt found its own checkpoint when it was built."""
 
     def cleanup(self) -> None:
-        """Tune may set up a trial in two workers and drop one of them later, when the other has long stored the row."""
+        """Tune may set up a trial in two workers and drop one of them later, when the other has long stored
+        the row."""
         stored = None
         with suppress(StoreError):  # then it is the more important to save
             stored = self._stored_row()
@@ -91,13 +95,16 @@ class TrialTrainable(tune.Trainable):
 
     def _milestone(self) -> int | None:
         """The next step at which a scheduler looks at the trial."""
-        return min((step for step in self.job.get("milestones", ()) if step > self.attempt.step), default=None)
+        return min(
+            (step for step in self.job.get("milestones", ()) if step > self.attempt.step), default=None
+        )
 
     def _stored_row(self) -> Row | None:
         return self._store().ended(self.job["id"], self.job["attempt"])
 
     def _store(self) -> Store:
-        """Never made here: a node that does not see the driver's must say so, not write into one of its own."""
+        """Never made here: a node that does not see the driver's must say so, not write into one of its
+        own."""
         return Store(self.site["store"], create=False)
 
     def _report(self, done: bool) -> dict[str, Any]:
@@ -106,13 +113,20 @@ class TrialTrainable(tune.Trainable):
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
         about |= {"resumed_at": self.resumed_at} if self.resumed_at else {}
         # For the row, should the trial be lost, or be stopped when it is judged.
-        worker = {"worker": self._worker()} if not self.introduced or step in self.job.get("milestones", ()) else {}
+        worker = (
+            {"worker": self._worker()}
+            if not self.introduced or step in self.job.get("milestones", ())
+            else {}
+        )
         self.introduced = True
         return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | worker
 
     def _worker(self) -> dict[str, Any]:
         attempt = self.attempt
-        return {"started_at": attempt.started_at, **trial_provenance(attempt.trial.spec, attempt.conditions.device)}
+        return {
+            "started_at": attempt.started_at,
+            **trial_provenance(attempt.trial.spec, attempt.conditions.device),
+        }
 
 
 @cache

@@ -1,7 +1,8 @@
-"""A word to the user where a cluster that was joined is busy: Ray waits for room without one, be it for hours.
+"""A word to the user where a cluster that was joined is busy: Ray waits for room without one, be it for
+hours.
 
-The trap: what is free is no answer alone. Room that is kept for a trial whose worker is still loading torch is not free either, so
-Ray is asked whether any was given since we came; then nothing is said.
+The trap: what is free is no answer alone. Room that is kept for a trial whose worker is still loading torch
+is not free either, so Ray is asked whether any was given since we came; then nothing is said.
 """
 
 import threading
@@ -19,13 +20,17 @@ def told_if_waiting(
 ) -> Iterator[None]:
     """Say once what the first trial waits for, if it does, while the block runs."""
     over, known = threading.Event(), _rooms_of_others()
-    thread = threading.Thread(name=NAME, target=_watch, args=(wanted, known, begun, tell, after, over), daemon=True)
+    thread = threading.Thread(
+        name=NAME, target=_watch, args=(wanted, known, begun, tell, after, over), daemon=True
+    )
     thread.start()
     try:
         yield
     finally:
         over.set()
-        thread.join(timeout=1.0)  # no longer: it may be waiting for a cluster that does not answer, and it is a daemon
+        thread.join(
+            timeout=1.0
+        )  # no longer: it may be waiting for a cluster that does not answer, and it is a daemon
 
 
 def _watch(
@@ -49,12 +54,15 @@ def waits_for(wanted: Mapping[str, float], free: Mapping[str, float]) -> str:
     what = " and ".join(f"{amount:g} {kind}" for kind, amount in (lacking or wanted).items() if amount)
     if not lacking:
         return f"waiting for {what}: no node of the cluster has as much free"
-    has = " and ".join(f"{free.get(kind, 0.0):g} {kind}" if free.get(kind) else f"no {kind}" for kind in lacking)
+    has = " and ".join(
+        f"{free.get(kind, 0.0):g} {kind}" if free.get(kind) else f"no {kind}" for kind in lacking
+    )
     return f"waiting for {what}: the cluster has {has} free"
 
 
 def _rooms_of_others() -> frozenset[str]:
-    """Those that are there before ours. Where nobody answers they are none, and then, for one is given already, nothing is said."""
+    """Those that are there before ours. Where nobody answers they are none, and then, for one is given
+    already, nothing is said."""
     with suppress(Exception):
         return frozenset(_rooms())
     return frozenset()

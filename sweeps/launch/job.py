@@ -1,7 +1,8 @@
-"""`ray job submit`: the command on a cluster that is already there, with the project's files sent along if not installed.
+"""`ray job submit`: the command on a cluster that is already there, with the project's files sent along if
+not installed.
 
-The trap: what is sent is unpacked into a temporary folder of Ray's, on each node anew. Nothing that is to be kept may be written
-there, and nothing large may be sent.
+The trap: what is sent is unpacked into a temporary folder of Ray's, on each node anew. Nothing that is to be
+kept may be written there, and nothing large may be sent.
 """
 
 import json
@@ -29,7 +30,11 @@ class SubmittedJob:
 
 def render(job: SubmittedJob) -> str:
     check_shared(job.command)
-    lines = ["exec ray job submit", *(shell((option,)) for option in options(job)), f"-- {shell(entrypoint(job))}"]
+    lines = [
+        "exec ray job submit",
+        *(shell((option,)) for option in options(job)),
+        f"-- {shell(entrypoint(job))}",
+    ]
     return HEADER + " \\\n    ".join(lines) + "\n"
 
 

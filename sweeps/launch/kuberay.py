@@ -1,9 +1,10 @@
 """A KubeRay RayJob: Kubernetes makes a Ray cluster, runs the command on it and takes it down again.
 
-A pod keeps nothing when it ends, so the results directory is a volume that all pods mount (a ReadWriteMany claim), or a URL, for
-which they have credentials from a secret or a service account: by name, so that the manifest holds none. The operator (1.5.1 or
-newer) makes a token for the cluster and hands it to the pods. A further pod, which only submits the command, is the operator's own:
-the command itself runs on the head. YAML is a superset of JSON, so quoting a value as JSON is quoting it for YAML.
+A pod keeps nothing when it ends, so the results directory is a volume that all pods mount (a ReadWriteMany
+claim), or a URL, for which they have credentials from a secret or a service account: by name, so that the
+manifest holds none. The operator (1.5.1 or newer) makes a token for the cluster and hands it to the pods. A
+further pod, which only submits the command, is the operator's own: the command itself runs on the head. YAML
+is a superset of JSON, so quoting a value as JSON is quoting it for YAML.
 """
 
 import json
@@ -59,25 +60,36 @@ def volumes(job: RayJob) -> dict[str, tuple[str, str]]:
     if job.data_claim is not None and data is None:
         raise EngineError("--data-claim is mounted at the data directory: add --data-dir /where.")
     found = {"results": (job.results_claim, results), "data": (job.data_claim, data)}
-    return {name: (claim, path) for name, (claim, path) in found.items() if claim is not None and path is not None}
+    return {
+        name: (claim, path) for name, (claim, path) in found.items() if claim is not None and path is not None
+    }
 
 
 def _workers(job: RayJob, mounts: dict[str, tuple[str, str]]) -> str:
     others = job.nodes.nodes - 1
     if not others:
         return " []"
-    return "\n" + _indented(WORKERS.format(others=others) + _indented(_pod(job, "ray-worker", mounts), 2), 6).rstrip()
+    return (
+        "\n"
+        + _indented(WORKERS.format(others=others) + _indented(_pod(job, "ray-worker", mounts), 2), 6).rstrip()
+    )
 
 
 def _pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]]) -> str:
     gpus = f"\n          nvidia.com/gpu: {job.nodes.gpus_per_node}" if job.nodes.gpus_per_node else ""
-    amount = f"\n          cpu: {job.nodes.cpus_per_node}\n          memory: {_text(job.memory_per_node)}{gpus}"
-    mounted = "".join(f"\n        - name: {name}\n          mountPath: {_text(path)}" for name, (_, path) in mounts.items())
+    amount = (
+        f"\n          cpu: {job.nodes.cpus_per_node}\n          memory: {_text(job.memory_per_node)}{gpus}"
+    )
+    mounted = "".join(
+        f"\n        - name: {name}\n          mountPath: {_text(path)}" for name, (_, path) in mounts.items()
+    )
     claimed = "".join(
         f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {_text(claim)}"
         for name, (claim, _) in mounts.items()
     )
-    secret = f"\n      envFrom:\n      - secretRef:\n          name: {_text(job.secret)}" if job.secret else ""
+    secret = (
+        f"\n      envFrom:\n      - secretRef:\n          name: {_text(job.secret)}" if job.secret else ""
+    )
     account = f"\n    serviceAccountName: {_text(job.service_account)}" if job.service_account else ""
     return POD.format(
         container=container, image=_text(job.image or ""), amount=amount, mounted=mounted or " []", claimed=claimed or " []",

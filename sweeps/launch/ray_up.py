@@ -1,8 +1,9 @@
 """`ray up`: a cluster of machines that one has (`local`) or that AWS lends, and how to run the command on it.
 
-The command is not part of the file: `ray exec` runs it once the cluster is up, as the file's first lines say. The token is that of
-the machine which calls `ray up`, copied to the nodes: `ray up` itself would start them without one. Credentials for a bucket are
-not copied: the nodes have them in files of their own or, on AWS, by an instance profile, which Ray alone gives to the head only.
+The command is not part of the file: `ray exec` runs it once the cluster is up, as the file's first lines say.
+The token is that of the machine which calls `ray up`, copied to the nodes: `ray up` itself would start them
+without one. Credentials for a bucket are not copied: the nodes have them in files of their own or, on AWS, by
+an instance profile, which Ray alone gives to the head only.
 """
 
 import json

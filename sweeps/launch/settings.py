@@ -1,8 +1,10 @@
-"""What every launcher is told: how large the cluster is, what to call it, and the command that runs on it once it is up.
+"""What every launcher is told: how large the cluster is, what to call it, and the command that runs on it
+once it is up.
 
-A launcher only renders text, so a mistake would show itself hours later, in a queue: whatever can be seen to be wrong is refused
-here. The trap: a results directory that is not on every node. A relative one lies in the folder of whoever starts the run, which on
-another machine is a temporary copy; only Slurm, which starts a job where it was submitted, may have one.
+A launcher only renders text, so a mistake would show itself hours later, in a queue: whatever can be seen to
+be wrong is refused here. The trap: a results directory that is not on every node. A relative one lies in the
+folder of whoever starts the run, which on another machine is a temporary copy; only Slurm, which starts a job
+where it was submitted, may have one.
 """
 
 import re
@@ -31,7 +33,9 @@ class Nodes:
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
-            raise EngineError(f"--name must be lower-case letters, digits and dashes, at most 40, got '{self.name}'.")
+            raise EngineError(
+                f"--name must be lower-case letters, digits and dashes, at most 40, got '{self.name}'."
+            )
 
     @property
     def image(self) -> str:

@@ -1,13 +1,16 @@
-"""A Slurm batch script: a Ray cluster on the job's nodes for as long as the command runs on the first of them.
+"""A Slurm batch script: a Ray cluster on the job's nodes for as long as the command runs on the first of
+them.
 
-Whole nodes are the rule, and there `ray symmetric-run` does it all. The trap: it refuses to start beside another Ray, and ends with
-`ray stop`, which ends every Ray process that it may on the machine, those of the user's other jobs too. So for nodes that are
-shared the script starts Ray by `ray start --block` under srun, and ends exactly what it started. Another: where Ray does not start,
-it says why and ends with 0, and on one node Slurm would take the job for completed. So the command leaves a mark when it is done.
+Whole nodes are the rule, and there `ray symmetric-run` does it all. The trap: it refuses to start beside
+another Ray, and ends with `ray stop`, which ends every Ray process that it may on the machine, those of the
+user's other jobs too. So for nodes that are shared the script starts Ray by `ray start --block` under srun,
+and ends exactly what it started. Another: where Ray does not start, it says why and ends with 0, and on one
+node Slurm would take the job for completed. So the command leaves a mark when it is done.
 
-Ports and Ray's folder come from the job's id, so that two jobs on one node do not meet, nor a job what a killed one left.
-Ray's sockets lie in that folder and their paths may have 107 characters, so it is short. The token of the cluster is made for the
-job, in a file that only its owner can read and that all nodes see; whoever has the token can run code as that user.
+Ports and Ray's folder come from the job's id, so that two jobs on one node do not meet, nor a job what a
+killed one left. Ray's sockets lie in that folder and their paths may have 107 characters, so it is short. The
+token of the cluster is made for the job, in a file that only its owner can read and that all nodes see;
+whoever has the token can run code as that user.
 """
 
 import re
@@ -17,7 +20,8 @@ from sweeps.errors import EngineError
 from sweeps.launch.settings import Nodes, seconds, shell
 
 FIRST_PORT, PORTS_PER_JOB, BLOCKS = 10_240, 8, 2_800
-"""Up to 32,639: below the ports that Linux hands out by itself. Jobs share a block only if their ids differ by 2,800 times n."""
+"""Up to 32,639: below the ports that Linux hands out by itself. Jobs share a block only if their ids differ
+by 2,800 times n."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ def render(job: SlurmJob) -> str:
     seconds(job.time)
     for line in job.sbatch:
         if not re.fullmatch(r"--\w[^\r\n]*", line):
-            raise EngineError(f"--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got {line!r}.")
+            raise EngineError(
+                f"--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got {line!r}."
+            )
     run = SHARED if job.share_nodes else WHOLE
     values = {
         "directives": "\n".join(f"#SBATCH --{name}" for name in directives(job)),

@@ -1,8 +1,10 @@
-"""One attempt at a trial: built, advanced in slices of time, saved on the way, ended as a record. Plain Python, no Ray.
+"""One attempt at a trial: built, advanced in slices of time, saved on the way, ended as a record. Plain
+Python, no Ray.
 
-Whatever happens, an attempt ends as a row: a metric that is not finite is `diverged`, too little memory `out_of_memory`, too much
-time `timeout`, any other exception `error` with the end of its traceback. Its checkpoint is named by the trial's id: whoever
-runs the same trial next, in whatever process, on whatever node that sees the checkpoint, goes on from there.
+Whatever happens, an attempt ends as a row: a metric that is not finite is `diverged`, too little memory
+`out_of_memory`, too much time `timeout`, any other exception `error` with the end of its traceback. Its
+checkpoint is named by the trial's id: whoever runs the same trial next, in whatever process, on whatever node
+that sees the checkpoint, goes on from there.
 """
 
 import math
@@ -53,7 +55,8 @@ class Attempt:
         self.measurement = Measurement()
         self.trainer: Any = None
         self.unsaved: str | None = None
-        """Why its state could not be written, where it could not: then it must stop, or what follows may be lost."""
+        """Why its state could not be written, where it could not: then it must stop, or what follows may be
+        lost."""
         self.shelf = shelf_at(conditions.checkpoint_dir, trial.id)
         self.restarts = RestartLog()
         self._saved = time.monotonic()
@@ -61,9 +64,15 @@ class Attempt:
 
     @classmethod
     def lost(
-        cls, trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float], seconds: float = 0.0
+        cls,
+        trial: Trial,
+        conditions: Conditions,
+        ending: Ending,
+        metrics: dict[str, float],
+        seconds: float = 0.0,
     ) -> "Attempt":
-        """An attempt of which nothing is left but how it ended and what it reported last; its seconds are those of all runs."""
+        """An attempt of which nothing is left but how it ended and what it reported last; its seconds are
+        those of all runs."""
         attempt = cls.__new__(cls)
         attempt.trial, attempt.conditions, attempt.started_at = trial, _settled(conditions), _now()
         attempt.ending, attempt.measurement, attempt.trainer = ending, Measurement(metrics), None
@@ -100,13 +109,18 @@ class Attempt:
             self._saved = time.monotonic()
 
     def save_result(self) -> None:
-        """For a record that could not be stored: whoever runs the trial next has only to measure, if the trial got so far."""
+        """For a record that could not be stored: whoever runs the trial next has only to measure, if the
+        trial got so far."""
         if self.checkpoint is not None and self.trainer is not None and self.trainer.result is not None:
-            with suppress(CheckpointError, StoreError, OSError), self.shelf.kept():  # what refused the record may refuse this too
+            with (
+                suppress(CheckpointError, StoreError, OSError),
+                self.shelf.kept(),
+            ):  # what refused the record may refuse this too
                 self.trainer.save(self.checkpoint)
 
     def record(self) -> Record:
-        """What the store keeps; measurements that it cannot keep make it an error, in the row as any other."""
+        """What the store keeps; measurements that it cannot keep make it an error, in the row as any
+        other."""
         try:
             return self._record()
         except (StoreError, TypeError, ValueError) as error:
@@ -115,7 +129,11 @@ class Attempt:
 
     def _record(self) -> Record:
         assert self.ending is not None
-        record = Record(self._row(self.ending), self._curves(), {n: plain_array(a) for n, a in self.measurement.arrays.items()})
+        record = Record(
+            self._row(self.ending),
+            self._curves(),
+            {n: plain_array(a) for n, a in self.measurement.arrays.items()},
+        )
         check(record)
         return record
 
@@ -135,7 +153,9 @@ class Attempt:
             self.ending = Ending(outcome, self.step, f"{type(error).__name__}: {_line(error)}", _tail())
 
     def _begin(self) -> None:
-        if differs := self.trial.difference_here():  # its numbers would be those of a trial that nobody asked for
+        if (
+            differs := self.trial.difference_here()
+        ):  # its numbers would be those of a trial that nobody asked for
             return self._end("error", 0, differs)
         with self.shelf.brought():
             self.restarts = RestartLog.read(self.checkpoint)
@@ -145,7 +165,10 @@ class Attempt:
         torch.set_num_threads(max(1, int(self.conditions.cpus)))
         self.task = build_task(self.trial.spec)
         self.trainer = self.task.build(
-            self.restarts.spec_of(self.trial.spec), data_dir=self.conditions.data_dir, device=self.conditions.device, progress=False
+            self.restarts.spec_of(self.trial.spec),
+            data_dir=self.conditions.data_dir,
+            device=self.conditions.device,
+            progress=False,
         )
         if self.checkpoint is not None and self.checkpoint.is_file():
             try:
@@ -174,7 +197,9 @@ class Attempt:
         if result is not None and result.outcome == "ok":
             self._measure()
             broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
-            self._diverge(result.step, f"{broken[0]} is not finite") if broken else self._end("ok", result.step)
+            self._diverge(result.step, f"{broken[0]} is not finite") if broken else self._end(
+                "ok", result.step
+            )
         elif result is not None:
             self._diverge(result.step, result.reason)
         elif self._is_late():
@@ -195,10 +220,13 @@ class Attempt:
         self.ending = Ending(outcome, step, reason)
 
     def _diverge(self, step: int, reason: str) -> None:
-        """The end, or the next try from scratch with another seed where the trial allows one; either way it is written down."""
+        """The end, or the next try from scratch with another seed where the trial allows one; either way it
+        is written down."""
         if len(self.restarts.entries) >= self.trial.spec.restarts:
             return self._end("diverged", step, reason)
-        self.restarts = self.restarts.with_entry(step, reason, self.trainer.seed, self.trainer.seconds + self._measuring)
+        self.restarts = self.restarts.with_entry(
+            step, reason, self.trainer.seed, self.trainer.seconds + self._measuring
+        )
         try:
             with self.shelf.kept():
                 self.restarts.write(self.checkpoint)
@@ -211,7 +239,11 @@ class Attempt:
     @property
     def seconds(self) -> float:
         """Of training and measuring, over all resumptions and restarts."""
-        return self.restarts.seconds + self._measuring + (self._reported if self.trainer is None else self.trainer.seconds)
+        return (
+            self.restarts.seconds
+            + self._measuring
+            + (self._reported if self.trainer is None else self.trainer.seconds)
+        )
 
     _reported = 0.0
 
@@ -241,7 +273,10 @@ class Attempt:
     def _curves(self) -> list[CurvePoint]:
         if self.trainer is None:
             return []
-        kinds: list[tuple[Any, Any]] = [("training", self.trainer.history), ("evaluation", self.trainer.evaluations)]
+        kinds: list[tuple[Any, Any]] = [
+            ("training", self.trainer.history),
+            ("evaluation", self.trainer.evaluations),
+        ]
         return [
             CurvePoint(self.trial.id, kind, name, int(row["step"]), float(value))
             for kind, rows in kinds
@@ -260,7 +295,8 @@ def run_trial(trial: Trial, conditions: Conditions | None = None) -> Record:
 
 
 def _next_slice(steps: int, seconds: float) -> int:
-    """Steps that take about a quarter of a second: often enough to look at the clock, seldom enough to cost nothing."""
+    """Steps that take about a quarter of a second: often enough to look at the clock, seldom enough to cost
+    nothing."""
     return max(1, min(10 * steps, round(steps * 0.25 / max(seconds, 1e-4))))
 
 

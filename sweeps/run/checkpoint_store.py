@@ -1,8 +1,10 @@
-"""Where a trial's checkpoint and the log of its restarts are kept: two files in a directory, or two objects in a bucket.
+"""Where a trial's checkpoint and the log of its restarts are kept: two files in a directory, or two objects
+in a bucket.
 
-The trainer reads and writes files and knows of nothing else. For a bucket, the files are here only while they are read or written:
-what others left is brought when an attempt begins, what is written goes to the bucket at every save. So a trial goes on wherever
-the bucket can be reached, and a machine that is lost takes no more along than the time since its last save.
+The trainer reads and writes files and knows of nothing else. For a bucket, the files are here only while they
+are read or written: what others left is brought when an attempt begins, what is written goes to the bucket at
+every save. So a trial goes on wherever the bucket can be reached, and a machine that is lost takes no more
+along than the time since its last save.
 """
 
 import shutil

@@ -1,4 +1,5 @@
-"""What a trial is given to run with; none of it is part of its identity. What Ray would refuse is refused before Ray is started."""
+"""What a trial is given to run with; none of it is part of its identity. What Ray would refuse is refused
+before Ray is started."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""What a run tells of its trials while they run. Loads neither Ray nor torch, so that whatever shows it need not."""
+"""What a run tells of its trials while they run. Loads neither Ray nor torch, so that whatever shows it need
+not."""
 
 from sweeps.store.row import Row
 

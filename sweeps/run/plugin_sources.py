@@ -1,8 +1,9 @@
 """The source of what a plug-in brings to a trial, as a hash in its row.
 
-A trial's identity is its settings and not its code, or every comment would be another trial. So a method that was edited keeps the
-rows that it had before, and whoever edited it should hear of that: a row says which source trained it, and a plan which differ.
-Trap: the hash is that of the one file that defines the class, as it was when it was loaded; what that file imports is not in it.
+A trial's identity is its settings and not its code, or every comment would be another trial. So a method that
+was edited keeps the rows that it had before, and whoever edited it should hear of that: a row says which
+source trained it, and a plan which differ. Trap: the hash is that of the one file that defines the class, as
+it was when it was loaded; what that file imports is not in it.
 """
 
 import json
@@ -17,21 +18,27 @@ SUFFIX = "_source"
 
 
 def plugin_sources(spec: TrialSpec) -> dict[str, str]:
-    """{"method_source": hash, "dataset_source": hash, "energy_source": hash, ...}, as a row has them: those of plug-ins alone."""
+    """{"method_source": hash, "dataset_source": hash, "energy_source": hash, ...}, as a row has them: those
+    of plug-ins alone."""
     from vera.tasks.build import build_task
 
     parts = {"method": (build_task(spec).methods, spec.method), "dataset": (datasets, spec.dataset)}
     parts |= {role: (models, part) for role, part in spec.networks.items()}
-    found = {f"{role}{SUFFIX}": source_of(registry.get(part["name"])) for role, (registry, part) in parts.items()}
+    found = {
+        f"{role}{SUFFIX}": source_of(registry.get(part["name"])) for role, (registry, part) in parts.items()
+    }
     return {name: source for name, source in found.items() if source}
 
 
 def changed_parts(trial: Trial, row: Row) -> Iterator[tuple[str, str]]:
-    """(role, name) of what the row was trained with by other source than there is now; a row that names no source says nothing."""
+    """(role, name) of what the row was trained with by other source than there is now; a row that names no
+    source says nothing."""
     then = {name: text for name, text in json.loads(row.versions).items() if name.endswith(SUFFIX)}
     now = plugin_sources(trial.spec) if then else {}
     parts = {"method": trial.spec.method, "dataset": trial.spec.dataset, **trial.spec.networks}
-    for role in (name.removesuffix(SUFFIX) for name, source in now.items() if then.get(name, source) != source):
+    for role in (
+        name.removesuffix(SUFFIX) for name, source in now.items() if then.get(name, source) != source
+    ):
         yield role, parts[role]["name"]
 
 

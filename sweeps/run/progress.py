@@ -1,4 +1,5 @@
-"""Progress: one live line on a terminal, and one line for each trial that ends; plain lines where the output is no terminal."""
+"""Progress: one live line on a terminal, and one line for each trial that ends; plain lines where the output
+is no terminal."""
 
 import json
 import shutil
@@ -21,7 +22,9 @@ HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "los
 class Progress(Listener):
     """Counts trials as they come and go, and says when it will be over."""
 
-    def __init__(self, total: int, steps: dict[str, int], out: TextIO | None = None, widths: Widths = NARROW) -> None:
+    def __init__(
+        self, total: int, steps: dict[str, int], out: TextIO | None = None, widths: Widths = NARROW
+    ) -> None:
         self.total, self.steps, self.out, self.widths = total, steps, out or sys.stdout, widths
         self.live = self.out.isatty()
         self.began = time.monotonic()
@@ -72,9 +75,13 @@ class Progress(Listener):
 
     def _eta(self) -> str:
         """From the share of the training steps that are behind us, of those that are to be trained here."""
-        todo = {trial_id: max(0, steps - self.before.get(trial_id, 0)) for trial_id, steps in self.steps.items()}
+        todo = {
+            trial_id: max(0, steps - self.before.get(trial_id, 0)) for trial_id, steps in self.steps.items()
+        }
         behind = sum(todo.get(i, 0) for i in self.over)
-        behind += sum(min(max(0, step - self.before.get(i, 0)), todo.get(i, 0)) for i, step in self.running.items())
+        behind += sum(
+            min(max(0, step - self.before.get(i, 0)), todo.get(i, 0)) for i, step in self.running.items()
+        )
         elapsed = time.monotonic() - self.began
         if not behind:
             return "eta unknown"
@@ -101,7 +108,11 @@ def line_for(row: Row, widths: Widths = NARROW) -> str:
     """✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
     metrics = json.loads(row.metrics)
     name = next((name for name in HEADLINES if name in metrics), None)
-    headline = f"{name} {metrics[name]:.4g}" if row.outcome == "ok" and name else f"{row.outcome} at step {row.outcome_step:,}"
+    headline = (
+        f"{name} {metrics[name]:.4g}"
+        if row.outcome == "ok" and name
+        else f"{row.outcome} at step {row.outcome_step:,}"
+    )
     reason = f" ({row.reason})" if row.reason else ""
     trial = f"{MARKS.get(row.outcome, '!')} {row.label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
     return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"

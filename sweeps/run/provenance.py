@@ -1,4 +1,5 @@
-"""Where a row came from: code, packages and processor. Never a user, a host or a path, because rows are made to be shared."""
+"""Where a row came from: code, packages and processor. Never a user, a host or a path, because rows are made
+to be shared."""
 
 import os
 import platform
@@ -47,8 +48,8 @@ def versions() -> dict[str, str]:
 
 
 def processor(device: str) -> str:
-    """The model of the CPU, or of the GPU that the trial runs on. A GPU that cannot be asked, as on a machine without one, is
-    unknown: a trial that could not run on it ends as a row all the same."""
+    """The model of the CPU, or of the GPU that the trial runs on. A GPU that cannot be asked, as on a machine
+    without one, is unknown: a trial that could not run on it ends as a row all the same."""
     if device.startswith("cuda"):
         import torch
 
@@ -64,17 +65,22 @@ def processor(device: str) -> str:
 
 
 def git_state() -> tuple[str, bool]:
-    """(commit, whether the work tree differs from it, results aside) of the code that runs; empty where it is not a checkout."""
+    """(commit, whether the work tree differs from it, results aside) of the code that runs; empty where it is
+    not a checkout."""
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return "", False
     try:
         commit = _git(root, "rev-parse", "HEAD")
-        return commit, bool(_git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"))
+        return commit, bool(
+            _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+        )
     except (OSError, subprocess.SubprocessError):
         return "", False
 
 
 def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(
+        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30
+    )
     return done.stdout.strip()

@@ -29,7 +29,8 @@ def compare_with_replay(row: Row, conditions: Conditions) -> tuple[list[str], fl
 
 
 def _check_device(row: Row, device: str) -> None:
-    """EngineError where the replay could not even begin: a row of that would differ in everything and say little."""
+    """EngineError where the replay could not even begin: a row of that would differ in everything and say
+    little."""
     try:
         usable_device(device)
     except SettingError as error:
@@ -40,13 +41,19 @@ def _check_device(row: Row, device: str) -> None:
 
 
 def differences(old: Row, new: Row) -> list[str]:
-    """One line for each result that differs, then one for each circumstance that does; nothing if all results agree."""
+    """One line for each result that differs, then one for each circumstance that does; nothing if all results
+    agree."""
     results = [line for column in SAME for line in _lines(column, getattr(old, column), getattr(new, column))]
     if old.trial_id != new.trial_id:
-        results.insert(0, f"the trial's id was {old.trial_id}, is {new.trial_id}: a default, the data or the protocol has changed")
+        results.insert(
+            0,
+            f"the trial's id was {old.trial_id}, is {new.trial_id}: a default, the data or the protocol has changed",
+        )
     if not results:
         return []
-    return results + [line for column in ENVIRONMENT for line in _lines(column, getattr(old, column), getattr(new, column))]
+    return results + [
+        line for column in ENVIRONMENT for line in _lines(column, getattr(old, column), getattr(new, column))
+    ]
 
 
 def _lines(column: str, old: object, new: object) -> list[str]:
@@ -54,5 +61,9 @@ def _lines(column: str, old: object, new: object) -> list[str]:
         return []
     if column == "metrics":
         a, b = json.loads(str(old)), json.loads(str(new))
-        return [f"{name} was {a.get(name)}, is {b.get(name)}" for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
+        return [
+            f"{name} was {a.get(name)}, is {b.get(name)}"
+            for name in sorted({*a, *b})
+            if a.get(name) != b.get(name)
+        ]
     return [f"{column} was {old}, is {new}"]

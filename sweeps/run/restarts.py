@@ -1,7 +1,9 @@
-"""Restarts after divergence: never silent. A trial that allows them begins again from scratch with a seed of its own each time.
+"""Restarts after divergence: never silent. A trial that allows them begins again from scratch with a seed of
+its own each time.
 
-The log lies beside the checkpoint, so that a trial which is killed after a restart goes on with it. From scratch, not from the last
-checkpoint: when a checkpoint is written depends on the clock, and a trial's numbers must not.
+The log lies beside the checkpoint, so that a trial which is killed after a restart goes on with it. From
+scratch, not from the last checkpoint: when a checkpoint is written depends on the clock, and a trial's
+numbers must not.
 """
 
 import json
@@ -37,12 +39,17 @@ class RestartLog:
 
     @classmethod
     def read(cls, checkpoint: Path | None) -> "RestartLog":
-        """What is noted beside the checkpoint; a damaged log counts as none, and the trial then diverges and restarts as before."""
+        """What is noted beside the checkpoint; a damaged log counts as none, and the trial then diverges and
+        restarts as before."""
         if checkpoint is None or not _beside(checkpoint).is_file():
             return cls()
         try:
             return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
-        except (ValueError, TypeError, FileNotFoundError):  # the last: another driver has just finished the trial
+        except (
+            ValueError,
+            TypeError,
+            FileNotFoundError,
+        ):  # the last: another driver has just finished the trial
             return cls()
 
     def write(self, checkpoint: Path | None) -> None:
@@ -58,7 +65,9 @@ class RestartLog:
 
     def spec_of(self, spec: TrialSpec) -> TrialSpec:
         """The spec that runs now: the trial's own, with the seed of this restart."""
-        return replace(spec, seed=seed_for(spec.seed, f"restart {len(self.entries)}")) if self.entries else spec
+        return (
+            replace(spec, seed=seed_for(spec.seed, f"restart {len(self.entries)}")) if self.entries else spec
+        )
 
     @property
     def seconds(self) -> float:
@@ -70,8 +79,9 @@ class RestartLog:
 
 
 def forget_checkpoint(checkpoint: Path) -> None:
-    """The checkpoint, the log beside it, and what killed processes have left in the directory. The trap: a temporary file of this
-    trial may be one that another driver is saving just now, which without it would take its disk for broken and stop."""
+    """The checkpoint, the log beside it, and what killed processes have left in the directory. The trap: a
+    temporary file of this trial may be one that another driver is saving just now, which without it would
+    take its disk for broken and stop."""
     with suppress(NotADirectoryError):
         for path in (checkpoint, _beside(checkpoint)):
             path.unlink(missing_ok=True)

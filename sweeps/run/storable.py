@@ -1,4 +1,5 @@
-"""Whether trials can be stored once they have run, asked before anything is trained: a row that is refused then is lost work."""
+"""Whether trials can be stored once they have run, asked before anything is trained: a row that is refused
+then is lost work."""
 
 from collections.abc import Iterable
 
@@ -12,7 +13,11 @@ def check_storable(trials: Iterable[Trial]) -> None:
     """StoreError for the first trial whose settings, label or sweep its row could not hold."""
     for trial in trials:
         try:
-            for name, text in {"spec": canonical_json(trial.facts), "label": trial.name, "sweep": trial.sweep}.items():
+            for name, text in {
+                "spec": canonical_json(trial.facts),
+                "label": trial.name,
+                "sweep": trial.sweep,
+            }.items():
                 check_text(name, text)
         except ValueError as error:
             about = f"{trial.spec.method['name']} with seed {trial.spec.seed}"

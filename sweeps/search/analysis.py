@@ -1,10 +1,12 @@
-"""What a search has found, as numbers for a table or a figure: the best so far, and how much each axis matters. Loads no torch.
+"""What a search has found, as numbers for a table or a figure: the best so far, and how much each axis
+matters. Loads no torch.
 
-Importance is the share of the variance of ranks that lies between four equally full parts of an axis (its choices, where it has
-few): what an axis explains alone. Ranks, because the score of a trial that was stopped early is one of fewer steps: those that ran
-to their end come first, by their scores, then those that were stopped, the later the better, and at one step by their scores there.
-Trap: with few configurations chance alone explains (parts − 1) / (n − 1) of the variance; that is taken off and the rest scaled
-back to 1. What interaction explains belongs to no axis, and shares need not add up to 1.
+Importance is the share of the variance of ranks that lies between four equally full parts of an axis (its
+choices, where it has few): what an axis explains alone. Ranks, because the score of a trial that was stopped
+early is one of fewer steps: those that ran to their end come first, by their scores, then those that were
+stopped, the later the better, and at one step by their scores there. Trap: with few configurations chance
+alone explains (parts − 1) / (n − 1) of the variance; that is taken off and the rest scaled back to 1. What
+interaction explains belongs to no axis, and shares need not add up to 1.
 """
 
 import math
@@ -22,7 +24,8 @@ PARTS = 4
 
 @dataclass(frozen=True)
 class Mark:
-    """The best score after so many training steps and so many seconds of training, over all trials of the search."""
+    """The best score after so many training steps and so many seconds of training, over all trials of the
+    search."""
 
     steps: int
     seconds: float
@@ -30,10 +33,13 @@ class Mark:
 
 
 def progress(configurations: Sequence[Configuration]) -> list[Mark]:
-    """One mark for each configuration that ran to its end, in the order in which they ended; stopped ones cost and do not count."""
+    """One mark for each configuration that ran to its end, in the order in which they ended; stopped ones
+    cost and do not count."""
     marks: list[Mark] = []
     steps, seconds = 0, 0.0
-    for entry in sorted(configurations, key=lambda entry: max(row.finished_at for row in entry.rows.values())):
+    for entry in sorted(
+        configurations, key=lambda entry: max(row.finished_at for row in entry.rows.values())
+    ):
         steps += entry.steps
         seconds += entry.seconds
         result = entry.result()
@@ -53,7 +59,9 @@ def importance(configurations: Sequence[Configuration]) -> dict[str, float | Non
 
 def ranks(results: Sequence[Result]) -> list[float]:
     """From 1 for the worst up; equals share the mean of their places."""
-    keys = [(math.inf if result.stopped_at is None else result.stopped_at, result.scores[0]) for result in results]
+    keys = [
+        (math.inf if result.stopped_at is None else result.stopped_at, result.scores[0]) for result in results
+    ]
     return [sum(other < key for other in keys) + (keys.count(key) + 1) / 2 for key in keys]
 
 

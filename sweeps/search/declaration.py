@@ -1,9 +1,10 @@
 """A search, declared: which trial is varied, in which space, what is sought, and with which seeds.
 
-It is a sweep too: every proposal is a trial of the sweep `search-TASK-METHOD-NAME`, with an id like any other, and its row goes
-into the same store. That store is the search's whole memory. Seeds are an axis: a configuration is a point with all its seeds.
-Several searches of one task and method differ by their names. A row belongs to the sweep that ran it first, so what a search cost
-is counted over its own rows, while a score may rest on others' too.
+It is a sweep too: every proposal is a trial of the sweep `search-TASK-METHOD-NAME`, with an id like any
+other, and its row goes into the same store. That store is the search's whole memory. Seeds are an axis: a
+configuration is a point with all its seeds. Several searches of one task and method differ by their names. A
+row belongs to the sweep that ran it first, so what a search cost is counted over its own rows, while a score
+may rest on others' too.
 """
 
 import itertools
@@ -23,8 +24,8 @@ PREFIX = "search-"
 
 @dataclass(frozen=True)
 class Search:
-    """One method on one task. `base` is the trial whose settings are varied; its own seed does not matter. `run_name` tells the
-    searches of one such pair apart."""
+    """One method on one task. `base` is the trial whose settings are varied; its own seed does not matter.
+    `run_name` tells the searches of one such pair apart."""
 
     name: str
     about: str
@@ -46,21 +47,28 @@ class Search:
         return Configuration(self, point, tuple(with_seed(trial, seed) for seed in self.seeds))
 
     def largest(self, profile: Profile) -> list[Trial]:
-        """One trial for each combination of choices, with whole numbers at their most: no other takes more memory."""
-        values = [axis.choices or (int(axis.high or 0) if axis.whole else axis.settled(axis.low),) for axis in self.space.axes]
+        """One trial for each combination of choices, with whole numbers at their most: no other takes more
+        memory."""
+        values = [
+            axis.choices or (int(axis.high or 0) if axis.whole else axis.settled(axis.low),)
+            for axis in self.space.axes
+        ]
         points = [dict(zip(self.space.names, point, strict=True)) for point in itertools.product(*values)]
         return [self.configuration(point, profile).trials[0] for point in points]
 
     def choices(self, profile: Profile) -> list[Trial]:
-        """A few trials in which each choice of each axis stands once at least; what is no choice is the base's own."""
+        """A few trials in which each choice of each axis stands once at least; what is no choice is the
+        base's own."""
         axes = tuple(axis for axis in self.space.axes if axis.choices)
         chosen, turns = replace(self, space=Space(axes)), max((len(axis.choices) for axis in axes), default=1)
-        points = [{axis.name: axis.choices[turn % len(axis.choices)] for axis in axes} for turn in range(turns)]
+        points = [
+            {axis.name: axis.choices[turn % len(axis.choices)] for axis in axes} for turn in range(turns)
+        ]
         return [chosen.configuration(point, profile).trials[0] for point in points]
 
     def found(self, rows: Iterable[Row], profile: Profile) -> "list[Configuration]":
-        """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it. Loads torch, which the
-        identity of its base needs."""
+        """What a store has of it: every configuration of which some seed has ended, whichever sweep ran it.
+        Loads torch, which the identity of its base needs."""
         return self.gathered(rows, profile, self.fixed(self.base(profile).facts))
 
     def gathered(self, rows: Iterable[Row], profile: Profile, fixed: str) -> "list[Configuration]":
@@ -108,7 +116,9 @@ class Configuration:
     def place(self) -> str:
         """Its point in words."""
         values = [(axis.short_name, self.point[axis.name]) for axis in self.search.space.axes]
-        return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values)
+        return ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values
+        )
 
     @property
     def own_rows(self) -> list[Row]:
@@ -139,14 +149,17 @@ class Configuration:
         return sum(row.seconds for row in self.own_rows)
 
     def result(self) -> Result | None:
-        """Its scores over the seeds; None while seeds are missing, and of one that failed for the machine's sake."""
+        """Its scores over the seeds; None while seeds are missing, and of one that failed for the machine's
+        sake."""
         if not self.over:
             return None
         scores = [self._scores(row) for row in self.rows.values()]
         if any(score is None for of_seed in scores for score in of_seed):
             return None
         columns = zip(*scores, strict=True)
-        together = tuple(aggregated([s for s in column if s is not None], self.search.aggregate) for column in columns)
+        together = tuple(
+            aggregated([s for s in column if s is not None], self.search.aggregate) for column in columns
+        )
         stops = [row.outcome_step for row in self.rows.values() if row.outcome == "stopped_early"]
         return Result(together, min(stops) if stops else None)
 
@@ -155,11 +168,18 @@ class Configuration:
 
 
 def best(configurations: Iterable[Configuration]) -> list[Configuration]:
-    """The best one; with several objectives all that no other is better than in everything. Stopped ones do not count."""
-    scored = [(entry, result.scores) for entry in configurations if (result := entry.result()) and result.stopped_at is None]
+    """The best one; with several objectives all that no other is better than in everything. Stopped ones do
+    not count."""
+    scored = [
+        (entry, result.scores)
+        for entry in configurations
+        if (result := entry.result()) and result.stopped_at is None
+    ]
     kept = [entry for entry, scores in scored if not any(_dominates(other, scores) for _, other in scored)]
     return kept if kept and len(kept[0].search.objectives) > 1 else kept[:1]
 
 
 def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(a >= b for a, b in zip(one, other, strict=True)) and any(a > b for a, b in zip(one, other, strict=True))
+    return all(a >= b for a, b in zip(one, other, strict=True)) and any(
+        a > b for a, b in zip(one, other, strict=True)
+    )

@@ -1,9 +1,11 @@
-"""What a search seeks: a metric of a trial, and how the trials of one configuration, seed by seed, make one score.
+"""What a search seeks: a metric of a trial, and how the trials of one configuration, seed by seed, make one
+score.
 
-A trial that diverged counts as the worst value that was declared, a finite number, so that no sampler or scheduler ever sees a
-NaN, and no configuration is ever judged by the seeds that survived. A trial that failed for the machine's sake (out of memory, an
-error) says nothing of its configuration, which then has no score. Scores are to be made as large as possible, whatever the metric:
-one that is to be small is negated inside and printed as it is.
+A trial that diverged counts as the worst value that was declared, a finite number, so that no sampler or
+scheduler ever sees a NaN, and no configuration is ever judged by the seeds that survived. A trial that failed
+for the machine's sake (out of memory, an error) says nothing of its configuration, which then has no score.
+Scores are to be made as large as possible, whatever the metric: one that is to be small is negated inside and
+printed as it is.
 """
 
 import json
@@ -21,8 +23,8 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric that is to be large, or small; `worst` is what a diverged trial counts as, `tolerance` a difference too small to
-    matter."""
+    """A metric that is to be large, or small; `worst` is what a diverged trial counts as, `tolerance` a
+    difference too small to matter."""
 
     metric: str
     worst: float
@@ -54,7 +56,8 @@ class Objective:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at which step."""
+    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at
+    which step."""
 
     scores: tuple[float, ...]
     stopped_at: int | None = None

@@ -1,14 +1,17 @@
-"""The search itself: which trial comes next, given a sampler, a rule for stopping, and what the store has. Plain Python, no Ray.
+"""The search itself: which trial comes next, given a sampler, a rule for stopping, and what the store has.
+Plain Python, no Ray.
 
-A configuration that is proposed becomes one trial a seed. A trial whose row is in the store is not run; its score is told to the
-sampler as if it had been. `configurations` is how many the search is allowed in all, those of earlier runs included: the same
-command after an interruption does the rest, and a larger number extends it. Trials that failed are run again by the next command.
-Trap: a sampler may propose what it has proposed before, in a space of few choices for ever; then the search ends. What an earlier
-run had begun does not count as that the first time: a grid, and random draws, begin again from their beginning.
+A configuration that is proposed becomes one trial a seed. A trial whose row is in the store is not run; its
+score is told to the sampler as if it had been. `configurations` is how many the search is allowed in all,
+those of earlier runs included: the same command after an interruption does the rest, and a larger number
+extends it. Trials that failed are run again by the next command. Trap: a sampler may propose what it has
+proposed before, in a space of few choices for ever; then the search ends. What an earlier run had begun does
+not count as that the first time: a grid, and random draws, begin again from their beginning.
 
-Under a rule that stops trials the first seed of a configuration goes ahead and is judged, against first seeds alone; the others
-follow when it has run to its end, and run to theirs. Were all judged, the seeds of the best configuration would take each other's
-places, and hardly any would be left with all of them. Only where the first seed diverged are the others judged too.
+Under a rule that stops trials the first seed of a configuration goes ahead and is judged, against first seeds
+alone; the others follow when it has run to its end, and run to theirs. Were all judged, the seeds of the best
+configuration would take each other's places, and hardly any would be left with all of them. Only where the
+first seed diverged are the others judged too.
 """
 
 from collections import deque
@@ -29,7 +32,15 @@ class Proposer:
     """Hands out trials one by one and takes their rows."""
 
     def __init__(
-        self, search: Search, profile: Profile, *, sampler: str, rule: Rule, configurations: int, rows: Iterable[Row], seed: int = 0
+        self,
+        search: Search,
+        profile: Profile,
+        *,
+        sampler: str,
+        rule: Rule,
+        configurations: int,
+        rows: Iterable[Row],
+        seed: int = 0,
     ) -> None:
         self.search, self.profile, self.rule, self.configurations = search, profile, rule, configurations
         found = search.found(rows, profile)
@@ -48,7 +59,8 @@ class Proposer:
         self._resume()
 
     def remember(self, row: Row, curves: Iterable[CurvePoint]) -> None:
-        """Tell the rule what a stored trial had at its milestones, if it is one of those that are compared."""
+        """Tell the rule what a stored trial had at its milestones, if it is one of those that are
+        compared."""
         if row.seed != self.search.seeds[0]:
             return
         objective = self.search.objectives[0]
@@ -89,7 +101,8 @@ class Proposer:
                 self._queue(entry)
 
     def leads(self, trial_id: str) -> bool:
-        """Whether a trial that was handed out has its configuration's first seed: the rule counts those alone."""
+        """Whether a trial that was handed out has its configuration's first seed: the rule counts those
+        alone."""
         return self.owners[trial_id].trials[0].id == trial_id
 
     def is_judged(self, trial_id: str) -> bool:

@@ -1,7 +1,8 @@
 """Where the next point comes from. A sampler proposes points and is told what became of them.
 
-`grid` takes every combination of the declared values; `random` draws from a seed, always the same sequence, so that a search that
-is resumed proposes the same points again and finds them in the store. `tpe` learns (see learners.py).
+`grid` takes every combination of the declared values; `random` draws from a seed, always the same sequence,
+so that a search that is resumed proposes the same points again and finds them in the store. `tpe` learns (see
+learners.py).
 """
 
 import random
@@ -29,7 +30,8 @@ class Sampler(ABC):
         """The next point; None when there is none left."""
 
     def learn(self, point: Point, result: Result | None) -> None:  # noqa: B027 (grid and random have no use for it)
-        """What became of a point, one of its own or one that the store has; None if it failed and says nothing."""
+        """What became of a point, one of its own or one that the store has; None if it failed and says
+        nothing."""
 
 
 class Grid(Sampler):
@@ -54,7 +56,9 @@ class Random(Sampler):
         return self.space.draw(self.rng)
 
 
-def sampler_for(name: str, space: Space, objectives: int, seed: int, known: Sequence[tuple[Point, Result | None]]) -> Sampler:
+def sampler_for(
+    name: str, space: Space, objectives: int, seed: int, known: Sequence[tuple[Point, Result | None]]
+) -> Sampler:
     """The sampler of this name, which has been told what is known."""
     if name not in SAMPLERS:
         raise SettingError(f"There is no sampler '{name}'.{nearest(name, list(SAMPLERS))}")

@@ -1,9 +1,10 @@
 """The space of a search: which settings of a trial are looked for, and where.
 
-An axis is named by its place in the specification: `method.lr`, `networks.generator.latent_dim`, `batch_size`. One axis may set
-several places at once, where two rates are to move together. A point of the space is plain data, one value an axis, and can
-be read back off a stored trial: that is how a search knows what was tried before. Trap: a value is rounded to six digits before it
-is used, so that the point which a trial was made of and the one read off its row are the same.
+An axis is named by its place in the specification: `method.lr`, `networks.generator.latent_dim`,
+`batch_size`. One axis may set several places at once, where two rates are to move together. A point of the
+space is plain data, one value an axis, and can be read back off a stored trial: that is how a search knows
+what was tried before. Trap: a value is rounded to six digits before it is used, so that the point which a
+trial was made of and the one read off its row are the same.
 """
 
 import itertools
@@ -23,7 +24,8 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """A setting and its values: from `low` to `high`, or one of `choices`. `grid` is what a grid takes of it."""
+    """A setting and its values: from `low` to `high`, or one of `choices`. `grid` is what a grid takes of
+    it."""
 
     places: tuple[str, ...]
     low: float | None = None
@@ -38,7 +40,11 @@ class Axis:
             raise SettingError("An axis of a search needs a place, such as 'method.lr'.")
         if bool(self.choices) == (self.low is not None and self.high is not None):
             raise SettingError(f"The axis '{self.name}' has either choices or both low and high.")
-        if self.low is not None and self.high is not None and not (0 if self.log else -math.inf) < self.low < self.high:
+        if (
+            self.low is not None
+            and self.high is not None
+            and not (0 if self.log else -math.inf) < self.low < self.high
+        ):
             raise SettingError(f"The axis '{self.name}' needs low < high, and low > 0 on a log scale.")
         for value in self.grid:
             if not self.holds(value):
@@ -58,7 +64,11 @@ class Axis:
     @property
     def extent(self) -> str:
         """In words."""
-        return f"one of {', '.join(map(str, self.choices))}" if self.choices else f"{self.low:g} to {self.high:g}"
+        return (
+            f"one of {', '.join(map(str, self.choices))}"
+            if self.choices
+            else f"{self.low:g} to {self.high:g}"
+        )
 
     def parsed(self, text: str) -> Any:
         """A value as it is typed; whether the axis holds it is another question."""
@@ -75,12 +85,18 @@ class Axis:
             return any(same(value, choice) for choice in self.choices)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        if self.whole and isinstance(value, float) and not value.is_integer():  # nor are a NaN and an infinity
+        if (
+            self.whole and isinstance(value, float) and not value.is_integer()
+        ):  # nor are a NaN and an infinity
             return False
         assert self.low is not None
         assert self.high is not None
         slack = 10.0**-DIGITS  # a bound that was rounded is still the bound
-        return self.low * (1 - slack) <= value <= self.high * (1 + slack) if self.low > 0 else self.low <= value <= self.high
+        return (
+            self.low * (1 - slack) <= value <= self.high * (1 + slack)
+            if self.low > 0
+            else self.low <= value <= self.high
+        )
 
     def draw(self, rng: random.Random) -> Any:
         """Evenly, on the axis's own scale."""
@@ -90,7 +106,11 @@ class Axis:
         assert self.high is not None
         if self.whole and not self.log:
             return rng.randint(int(self.low), int(self.high))
-        value = math.exp(rng.uniform(math.log(self.low), math.log(self.high))) if self.log else rng.uniform(self.low, self.high)
+        value = (
+            math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
+            if self.log
+            else rng.uniform(self.low, self.high)
+        )
         return self.settled(value)
 
     def settled(self, value: Any) -> Any:
@@ -141,10 +161,13 @@ class Space:
             yield dict(zip(self.names, values, strict=True))
 
     def with_grid(self, name: str, texts: Sequence[str]) -> "Space":
-        """The same axes, of which one has these values as its grid; it is named by a place or by the last part of its first."""
+        """The same axes, of which one has these values as its grid; it is named by a place or by the last
+        part of its first."""
         found = [axis for axis in self.axes if name in (*axis.places, axis.short_name)]
         if not found:
-            raise SettingError(f"This search has no axis '{name}'.{nearest(name, [axis.short_name for axis in self.axes])}")
+            raise SettingError(
+                f"This search has no axis '{name}'.{nearest(name, [axis.short_name for axis in self.axes])}"
+            )
         values = tuple(dict.fromkeys(map(found[0].parsed, texts)))
         return Space(tuple(replace(axis, grid=values) if axis is found[0] else axis for axis in self.axes))
 
@@ -191,7 +214,9 @@ def _with(spec: TrialSpec, place: str, value: Any) -> TrialSpec:
             return replace(spec, method={**spec.method, name: value})
         case ["networks", role, name] if role in spec.networks:
             return replace(spec, networks={**spec.networks, role: {**spec.networks[role], name: value}})
-    raise SettingError(f"A search knows no place '{place}': it is batch_size, method.SETTING or networks.ROLE.SETTING.")
+    raise SettingError(
+        f"A search knows no place '{place}': it is batch_size, method.SETTING or networks.ROLE.SETTING."
+    )
 
 
 def _at(facts: Mapping[str, Any], place: str) -> Any:

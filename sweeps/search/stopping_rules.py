@@ -1,13 +1,16 @@
-"""When a trial of a search is not worth going on with: rules over scores at fixed steps, plain Python without Ray.
+"""When a trial of a search is not worth going on with: rules over scores at fixed steps, plain Python without
+Ray.
 
-A rule is asked at its milestones alone, at exactly those steps, so that trials are compared at equal training. What the store holds
-of earlier trials is told to it first: a search that is resumed stops trials as it would have.
+A rule is asked at its milestones alone, at exactly those steps, so that trials are compared at equal
+training. What the store holds of earlier trials is told to it first: a search that is resumed stops trials as
+it would have.
 
-`Halving` is asynchronous successive halving (ASHA): at every milestone a trial goes on if it is among the best 1/η of all that came
-so far; the first to arrive goes on, and of equals the one that came before. `Median` stops a trial whose score lies below the
-median of the others at that step, once there are enough of them. Trap: a score is always finite here, and a trial that diverged
-counts as the worst. Under halving it has its place at the next milestone alone: there it would have been stopped, so it makes no
-room at later ones. A median is one of all that were begun, so there it has a place at each.
+`Halving` is asynchronous successive halving (ASHA): at every milestone a trial goes on if it is among the
+best 1/η of all that came so far; the first to arrive goes on, and of equals the one that came before.
+`Median` stops a trial whose score lies below the median of the others at that step, once there are enough of
+them. Trap: a score is always finite here, and a trial that diverged counts as the worst. Under halving it has
+its place at the next milestone alone: there it would have been stopped, so it makes no room at later ones. A
+median is one of all that were begun, so there it has a place at each.
 """
 
 import math
@@ -94,7 +97,8 @@ class Median(Rule):
 
 
 def milestones(steps: int, every: int, factor: int = 3) -> tuple[int, ...]:
-    """A factor-th of all steps, a factor-th of that, and so on, each rounded to a step at which trials are evaluated."""
+    """A factor-th of all steps, a factor-th of that, and so on, each rounded to a step at which trials are
+    evaluated."""
     if factor < 2:
         raise SettingError(f"Milestones need a factor of at least 2, got {factor}.")
     found: set[int] = set()

@@ -1,9 +1,10 @@
 """The sampler that learns, Optuna's TPE, for one objective or several. Its study lives in memory only.
 
-Whatever the store has is added to the study before the first proposal, so a search needs no file of Optuna's to be resumed. A point
-that was stopped early is a pruned trial with the score it had; one that failed is none. While points are still being trained they
-count as poor ones, so that two workers do not try the same place. Traps: Optuna takes lists for no category, hence choices go by
-their number; and it knows no pruned trial where there are several objectives, hence those teach nothing there.
+Whatever the store has is added to the study before the first proposal, so a search needs no file of Optuna's
+to be resumed. A point that was stopped early is a pruned trial with the score it had; one that failed is
+none. While points are still being trained they count as poor ones, so that two workers do not try the same
+place. Traps: Optuna takes lists for no category, hence choices go by their number; and it knows no pruned
+trial where there are several objectives, hence those teach nothing there.
 """
 
 import warnings
@@ -35,7 +36,9 @@ class Learner(Sampler):
 
     def propose(self) -> Point:
         trial = self.study.ask(self.distributions)
-        point = self.space.settled({axis.name: _value(axis, trial.params[axis.name]) for axis in self.space.axes})
+        point = self.space.settled(
+            {axis.name: _value(axis, trial.params[axis.name]) for axis in self.space.axes}
+        )
         self.asked.setdefault(canonical_json(point), []).append(trial.number)
         return point
 
@@ -75,7 +78,9 @@ class Learner(Sampler):
 def _tpe(seed: int) -> optuna.samplers.BaseSampler:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its options are marked experimental
-        return optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
+        return optuna.samplers.TPESampler(
+            seed=seed, n_startup_trials=STARTUP, multivariate=True, constant_liar=True
+        )
 
 
 def _distribution(axis: Axis) -> BaseDistribution:

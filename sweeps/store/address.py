@@ -2,10 +2,12 @@
 
     s3://BUCKET/PREFIX?endpoint_override=HOST:PORT&scheme=http&region=REGION
 
-All that stands after the question mark may be left out. Credentials are taken from the environment and from nowhere else: an
-address is printed, copied into commands and sent to every worker, so one that holds a user or a key is refused, and not repeated.
+All that stands after the question mark may be left out. Credentials are taken from the environment and from
+nowhere else: an address is printed, copied into commands and sent to every worker, so one that holds a user
+or a key is refused, and not repeated.
 
-The trap: `Path("s3://lab/runs")` is `s3:/lab/runs`, a directory of that name. A place stays text until it is known to be a path.
+The trap: `Path("s3://lab/runs")` is `s3:/lab/runs`, a directory of that name. A place stays text until it is
+known to be a path.
 """
 
 import re
@@ -34,14 +36,20 @@ class Address:
     @classmethod
     def parse(cls, text: str) -> "Address":
         parts = urlsplit(text)
-        if "@" in text or ":" in parts.netloc:  # a secret may have a slash, after which it no longer looks like one
-            raise StoreError(f"The address of results must not hold a user or a key: write {FORM}, and put {CREDENTIALS}.")
+        if (
+            "@" in text or ":" in parts.netloc
+        ):  # a secret may have a slash, after which it no longer looks like one
+            raise StoreError(
+                f"The address of results must not hold a user or a key: write {FORM}, and put {CREDENTIALS}."
+            )
         if parts.scheme != "s3" or not parts.netloc or parts.fragment:
             raise StoreError(f"'{text}' is not where results can lie: give a directory or {FORM}.")
         options = tuple(sorted(parse_qsl(parts.query, keep_blank_values=True)))
         unknown = [name for name, _ in options if name not in OPTIONS]
         if unknown:  # by name only: who knows what the value is
-            raise StoreError(f"The address of results knows no '{unknown[0]}'; after the question mark: {', '.join(OPTIONS)}.")
+            raise StoreError(
+                f"The address of results knows no '{unknown[0]}'; after the question mark: {', '.join(OPTIONS)}."
+            )
         if dict(options).get("scheme", "https") not in ("http", "https"):
             raise StoreError(f"The scheme in {text} must be http or https.")
         return cls(parts.netloc, unquote(parts.path).strip("/"), options)
@@ -80,7 +88,8 @@ def check_place(place: Place) -> None:
 
 
 def folder_at(place: Place, create: bool = True, needed: bool = True) -> Folder:
-    """The folder; StoreError if it cannot be used, or is a directory that is not there and shall not be made but is needed."""
+    """The folder; StoreError if it cannot be used, or is a directory that is not there and shall not be made
+    but is needed."""
     check_place(place)
     if is_url(place):
         from sweeps.store.bucket_folder import RemoteFolder

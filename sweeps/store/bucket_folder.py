@@ -1,7 +1,8 @@
-"""A folder in a bucket: any number of processes on any number of machines write and read at once, without a lock.
+"""A folder in a bucket: any number of processes on any number of machines write and read at once, without a
+lock.
 
-What S3 gives: an object appears whole when its upload is complete, or not at all, and whoever lists or reads after that sees it.
-What it lacks: a rename, and a lock. What follows for a store:
+What S3 gives: an object appears whole when its upload is complete, or not at all, and whoever lists or reads
+after that sees it. What it lacks: a rename, and a lock. What follows for a store:
 
 - No name is ever used for two contents. A row's name has its stamp in it, as the names of curves and arrays have everywhere, so two
   writers of one trial leave two objects at most, of which every reader takes the one with the higher rank: one row.
@@ -10,11 +11,13 @@ What it lacks: a rename, and a lock. What follows for a store:
   put all of it, or what supersedes it, into another, and nobody removes what it has just written.
 - An object that is no part is named, for its owner to delete, and left where it is: reading needs no more than the right to read.
 
-What is not promised: that an object which someone copies over another of the same name by hand, during a compaction, stays.
+What is not promised: that an object which someone copies over another of the same name by hand, during a
+compaction, stays.
 
-The trap: Arrow reports a broken connection as it reports damage, by an OSError without a number. So an object is brought here
-before it is looked into, and what the server refuses gets a number (sweeps/store/s3.py). Another: closing a stream completes the upload,
-even after an error, so that all of an object goes in one write.
+The trap: Arrow reports a broken connection as it reports damage, by an OSError without a number. So an object
+is brought here before it is looked into, and what the server refuses gets a number (sweeps/store/s3.py).
+Another: closing a stream completes the upload, even after an error, so that all of an object goes in one
+write.
 """
 
 import io

@@ -1,9 +1,10 @@
 """The folder that a store lives in: files by name, each written whole or not at all.
 
-A name is `kind/file`. What every folder promises: a file that is listed is whole; a file that was committed is listed by whoever
-looks next; a file that is gone raises FileNotFoundError, and what the system refuses any other OSError with a number. What differs
-is the lock. Where there is one, as in a directory, a row may take the place of an earlier one under the same name. Where there is
-none, no name is ever used for two contents, so nobody has to be alone.
+A name is `kind/file`. What every folder promises: a file that is listed is whole; a file that was committed
+is listed by whoever looks next; a file that is gone raises FileNotFoundError, and what the system refuses any
+other OSError with a number. What differs is the lock. Where there is one, as in a directory, a row may take
+the place of an earlier one under the same name. Where there is none, no name is ever used for two contents,
+so nobody has to be alone.
 """
 
 import errno
@@ -49,7 +50,8 @@ class Folder(ABC):
 
     @abstractmethod
     def names(self, kind: str) -> set[str]:
-        """The files of a kind, without those whose names begin with a dot; none where nothing of the kind was written yet."""
+        """The files of a kind, without those whose names begin with a dot; none where nothing of the kind was
+        written yet."""
 
     @abstractmethod
     def has_part(self, kind: str, trial_id: str) -> bool:
@@ -65,7 +67,8 @@ class Folder(ABC):
 
     @abstractmethod
     def staged(self, kind: str, fill: Fill) -> AbstractContextManager[Commit]:
-        """A file that is filled and safe, but has no name yet; without a commit it is gone after the block."""
+        """A file that is filled and safe, but has no name yet; without a commit it is gone after the
+        block."""
 
     @abstractmethod
     def remove(self, files: Mapping[str, Identity]) -> None:
@@ -73,8 +76,8 @@ class Folder(ABC):
 
     @abstractmethod
     def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
-        """Move a bad file out of the way, if it may be moved. What became of it, and what is to be done where this folder moves
-        none; None if a good one has taken its name since."""
+        """Move a bad file out of the way, if it may be moved. What became of it, and what is to be done where
+        this folder moves none; None if a good one has taken its name since."""
 
     @abstractmethod
     def remove_abandoned(self, kind: str) -> None:

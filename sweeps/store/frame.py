@@ -1,8 +1,9 @@
 """Rows as one wide table: what JSON columns hold, each under a column of its own.
 
-`metric.NAME` comes from the metrics; `method.NAME`, `dataset.NAME` and one such group for each network (`energy.NAME`,
-`generator.NAME`) come from the spec. A row that lacks a column's entry has a missing value there, never a default. A list among the
-settings becomes its JSON text, because pandas cannot group by a list.
+`metric.NAME` comes from the metrics; `method.NAME`, `dataset.NAME` and one such group for each network
+(`energy.NAME`, `generator.NAME`) come from the spec. A row that lacks a column's entry has a missing value
+there, never a default. A list among the settings becomes its JSON text, because pandas cannot group by a
+list.
 """
 
 import json
@@ -35,5 +36,10 @@ def _spread(row: Row) -> Iterator[tuple[str, Any]]:
 
 def _settings(role: str, part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in part.items():
-        if name != "name" or role not in COLUMNS:  # the row has the names of data set, energy and method already
-            yield f"{role}.{name}", json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
+        if (
+            name != "name" or role not in COLUMNS
+        ):  # the row has the names of data set, energy and method already
+            yield (
+                f"{role}.{name}",
+                json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value,
+            )

@@ -1,10 +1,11 @@
 """A folder that is a directory: any number of processes, on all nodes that see it, write and read at once.
 
-A file is written under a name that begins with a dot, which readers skip, forced to the disk, and renamed; the directory is then
-forced to the disk too, or a power cut could undo the rename.
+A file is written under a name that begins with a dot, which readers skip, forced to the disk, and renamed;
+the directory is then forced to the disk too, or a power cut could undo the rename.
 
-The trap: between looking at a file and removing or moving it, a writer may have put another one in its place. So whoever replaces,
-moves or removes a file holds the folder's lock, and compares the file's identity with that of the one it read.
+The trap: between looking at a file and removing or moving it, a writer may have put another one in its place.
+So whoever replaces, moves or removes a file holds the folder's lock, and compares the file's identity with
+that of the one it read.
 """
 
 import errno
@@ -30,7 +31,8 @@ class LocalFolder(Folder):
     has_lock = True
 
     def __init__(self, path: Path, create: bool = True, needed: bool = True) -> None:
-        """A directory that is not there is made, or is missed, or, where it is not needed, is as good as empty."""
+        """A directory that is not there is made, or is missed, or, where it is not needed, is as good as
+        empty."""
         self.path, self.place = path, str(path)
         with explained("use", path):
             if create:
@@ -71,7 +73,9 @@ class LocalFolder(Folder):
 
     def remove(self, files: Mapping[str, Identity]) -> None:
         with self.alone():
-            for path in (self.path / name for name, identity in files.items() if is_still(self.path / name, identity)):
+            for path in (
+                self.path / name for name, identity in files.items() if is_still(self.path / name, identity)
+            ):
                 path.unlink()
 
     def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
@@ -130,8 +134,8 @@ def is_still(path: Path, identity: Identity) -> bool:
 def locked(path: Path, wait: bool = True) -> Iterator[None]:
     """Alone among the processes that lock this file; BlockingIOError if it is taken and `wait` is false.
 
-    The system lets go of the lock when its holder dies, so none is ever stale. Some cluster file systems have no locks: there,
-    writers go on without, because renaming alone keeps every part whole.
+    The system lets go of the lock when its holder dies, so none is ever stale. Some cluster file systems have
+    no locks: there, writers go on without, because renaming alone keeps every part whole.
     """
     with path.open("ab") as file:
         try:

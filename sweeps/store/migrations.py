@@ -1,8 +1,9 @@
 """How a part of an older schema version becomes one of the next, step by step, when it is read.
 
-Files are not rewritten: reading migrates, and compaction writes what it read. To change the columns, raise SCHEMA_VERSION in
-`sweeps.store.row` and add here, under the old version, one function for each kind whose columns change. A newer version than this code
-knows is refused by name and left where it is: reading it as if it were ours would run, and overwrite, trials that are finished.
+Files are not rewritten: reading migrates, and compaction writes what it read. To change the columns, raise
+SCHEMA_VERSION in `sweeps.store.row` and add here, under the old version, one function for each kind whose
+columns change. A newer version than this code knows is refused by name and left where it is: reading it as if
+it were ours would run, and overwrite, trials that are finished.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,9 @@ def check_version(version: int, file: str) -> None:
         )
     lacking = [step for step in range(version, SCHEMA_VERSION) if step not in MIGRATIONS]
     if lacking:
-        raise StoreError(f"{file} has schema version {version}, and there is no migration from version {lacking[0]}.")
+        raise StoreError(
+            f"{file} has schema version {version}, and there is no migration from version {lacking[0]}."
+        )
 
 
 def _unchanged(table: pa.Table) -> pa.Table:

@@ -1,5 +1,5 @@
-"""One Parquet file of the store: read with its checksums, never executed. A file that is no part of ours raises BadPart with the
-reason: what becomes of it is the store's business.
+"""One Parquet file of the store: read with its checksums, never executed. A file that is no part of ours
+raises BadPart with the reason: what becomes of it is the store's business.
 """
 
 import hashlib
@@ -33,7 +33,9 @@ class BadPart(Exception):
         self.identity = identity
 
 
-def staged(folder: Folder, kind: Kind, tables: Iterable[pa.Table], how: Mapping[str, Any] = ONE_TRIAL) -> StagedPart:
+def staged(
+    folder: Folder, kind: Kind, tables: Iterable[pa.Table], how: Mapping[str, Any] = ONE_TRIAL
+) -> StagedPart:
     """The tables in one file, a row group each, ready to be committed; what is not committed is removed."""
 
     def fill(file: Any) -> None:
@@ -61,14 +63,17 @@ class Part:
                 yield table if trial_id is None else table.filter(pc.equal(table["trial_id"], trial_id))
 
     def verify(self) -> None:
-        """Read all of it once, so that nothing is taken from a part that turns out to be damaged further on."""
+        """Read all of it once, so that nothing is taken from a part that turns out to be damaged further
+        on."""
         if self.parquet.num_row_groups > 1:
             for _ in self.tables():
                 pass
 
     def _may_hold(self, index: int, trial_id: str) -> bool:
         statistics = self.parquet.metadata.row_group(index).column(0).statistics
-        return statistics is None or not statistics.has_min_max or statistics.min <= trial_id <= statistics.max
+        return (
+            statistics is None or not statistics.has_min_max or statistics.min <= trial_id <= statistics.max
+        )
 
     def _group(self, index: int, columns: list[str] | None) -> pa.Table:
         with _bad_if_unreadable(self.identity):
@@ -81,7 +86,8 @@ class Part:
 
 @contextmanager
 def opened(opening: Opening, kind: Kind) -> Iterator[Part]:
-    """The part, verified as far as its footer goes. OSError: the file system refused. StoreError: written by a newer release."""
+    """The part, verified as far as its footer goes. OSError: the file system refused. StoreError: written by
+    a newer release."""
     with opening as source:
         identity = source.identity
         with _bad_if_unreadable(identity):
@@ -98,8 +104,8 @@ def opened(opening: Opening, kind: Kind) -> Iterator[Part]:
 
 @contextmanager
 def _bad_if_unreadable(identity: Identity) -> Iterator[None]:
-    """Arrow reports damage by its own exceptions or by an OSError without a number; one with a number is the file system's. A lack
-    of memory, which is one of its own too, says nothing of the file."""
+    """Arrow reports damage by its own exceptions or by an OSError without a number; one with a number is the
+    file system's. A lack of memory, which is one of its own too, says nothing of the file."""
     try:
         yield
     except MemoryError:
@@ -119,7 +125,8 @@ GROUP_BYTES = 16 * 2**20
 
 @dataclass(frozen=True)
 class Gathering:
-    """Many parts on their way into one, each record once. `read` and `taken` are known when all `groups` were drawn."""
+    """Many parts on their way into one, each record once. `read` and `taken` are known when all `groups` were
+    drawn."""
 
     kind: Kind
     openings: Iterable[tuple[str, Opening]]

@@ -1,7 +1,8 @@
-"""Which of a trial's records counts: that of the highest attempt, of these a result before a failure, then the latest.
+"""Which of a trial's records counts: that of the highest attempt, of these a result before a failure, then
+the latest.
 
-Two drivers may run one trial at once, as the same attempt. The one that loses its worker must not take away what the other has
-measured, though it ends later.
+Two drivers may run one trial at once, as the same attempt. The one that loses its worker must not take away
+what the other has measured, though it ends later.
 """
 
 from sweeps.store.row import FAILURES, Row

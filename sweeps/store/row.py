@@ -1,8 +1,9 @@
 """The row: what the store keeps of a finished trial, one field a column, described where it is declared.
 
-Every trial ends as a row, a failed one too. A row is made to be shared: it holds no user's name, no host name, no path. The schema
-is fixed, whatever a trial's settings and metrics are called (those are JSON), so that `pandas.read_parquet` reads a folder of
-parts as one table; `sweeps.store.frame` spreads the JSON over columns.
+Every trial ends as a row, a failed one too. A row is made to be shared: it holds no user's name, no host
+name, no path. The schema is fixed, whatever a trial's settings and metrics are called (those are JSON), so
+that `pandas.read_parquet` reads a folder of parts as one table; `sweeps.store.frame` spreads the JSON over
+columns.
 """
 
 import json
@@ -21,13 +22,18 @@ FAILURES: tuple[Outcome, ...] = ("error", "out_of_memory", "timeout")
 
 @dataclass(frozen=True)
 class Row:
-    """One finished trial. JSON columns hold objects with sorted keys; no number in a row is other than finite."""
+    """One finished trial. JSON columns hold objects with sorted keys; no number in a row is other than
+    finite."""
 
     trial_id: Annotated[str, "hash of everything that decides the trial's numbers"]
     outcome: Annotated[Outcome, "how the trial ended"]
-    outcome_step: Annotated[int, "the step at which it ended; for diverged the step at which a metric first broke"]
+    outcome_step: Annotated[
+        int, "the step at which it ended; for diverged the step at which a metric first broke"
+    ]
     reason: Annotated[str, "why it ended so, in one line; empty for ok"]
-    metrics: Annotated[str, "JSON: final metrics by name, the last finite ones for a trial that did not end ok"]
+    metrics: Annotated[
+        str, "JSON: final metrics by name, the last finite ones for a trial that did not end ok"
+    ]
     task: Annotated[str, "what is trained and measured"]
     profile: Annotated[str, "budget: smoke, laptop or paper"]
     sweep: Annotated[str, "the sweep that ran it first; not part of its identity"]
@@ -42,8 +48,13 @@ class Row:
     spec: Annotated[str, "JSON: the whole trial with every default filled in, from which it can be run again"]
     protocol: Annotated[int, "raised by hand when a change makes older results incomparable"]
     attempt: Annotated[int, "1 for the first run of this trial, one more for each retry"]
-    restarts: Annotated[str, "JSON: a list of the runs that diverged before this one, with step, reason and seed; never silent"]
-    seconds: Annotated[float, "wall time of training, evaluation and measurement, over all resumptions and restarts"]
+    restarts: Annotated[
+        str,
+        "JSON: a list of the runs that diverged before this one, with step, reason and seed; never silent",
+    ]
+    seconds: Annotated[
+        float, "wall time of training, evaluation and measurement, over all resumptions and restarts"
+    ]
     started_at: Annotated[str, "UTC, ISO 8601"]
     finished_at: Annotated[str, "UTC, ISO 8601"]
     cpus: Annotated[float, "CPUs given to the trial; torch's threads"]
@@ -51,7 +62,9 @@ class Row:
     device: Annotated[str, "cpu or cuda"]
     processor: Annotated[str, "model of the CPU or GPU"]
     cores: Annotated[int, "cores of the machine"]
-    versions: Annotated[str, "JSON: versions of Python and of the packages that matter; hashes of a plug-in's file"]
+    versions: Annotated[
+        str, "JSON: versions of Python and of the packages that matter; hashes of a plug-in's file"
+    ]
     git_commit: Annotated[str, "commit of the code, empty if unknown"]
     git_dirty: Annotated[bool, "whether the code differed from that commit"]
     log_tail: Annotated[str, "the end of the trial's log where it failed, else empty"]
@@ -68,7 +81,9 @@ class CurvePoint:
     """One value of one metric's history."""
 
     trial_id: Annotated[str, "the trial"]
-    kind: Annotated[Literal["training", "evaluation"], "mean over the steps since the last point, or one evaluation"]
+    kind: Annotated[
+        Literal["training", "evaluation"], "mean over the steps since the last point, or one evaluation"
+    ]
     metric: Annotated[str, "name of the metric"]
     step: Annotated[int, "training step"]
     value: Annotated[float, "finite"]

@@ -1,7 +1,7 @@
 """An S3 server as Arrow's file system: reached with a bounded wait, its refusals in words of our own.
 
-Credentials come from where the AWS tools take them, the environment before all, and are never passed on: what is passed on ends up
-in the pickles that Ray sends round.
+Credentials come from where the AWS tools take them, the environment before all, and are never passed on: what
+is passed on ends up in the pickles that Ray sends round.
 """
 
 import errno
@@ -18,7 +18,8 @@ from pyarrow import fs
 from sweeps.store.address import CREDENTIALS
 
 CONNECT_SECONDS, ANSWER_SECONDS, TRIES = 5, 10, 3
-"""A silent server is waited for as long as the last two multiplied; one that takes no connection, the first and the last."""
+"""A silent server is waited for as long as the last two multiplied; one that takes no connection, the first
+and the last."""
 
 NO_BUCKET = "there is no such bucket. Create it, or correct the address"
 _DENIED = f"access is denied. Credentials are {CREDENTIALS}"
@@ -34,7 +35,8 @@ _CURL = re.compile(r"curlCode: \d+, ([^;]+)")
 
 @cache
 def connected(bucket: str, options: tuple[tuple[str, str], ...]) -> fs.S3FileSystem:
-    """The server's objects, once in a process; the first question to it finds out whether there is such a server and bucket."""
+    """The server's objects, once in a process; the first question to it finds out whether there is such a
+    server and bucket."""
     asked: dict[str, Any] = dict(options)
     region = asked.pop("region", None) or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if region is None and "endpoint_override" not in asked:
@@ -57,7 +59,8 @@ def _region_of(bucket: str) -> str:
 
 @contextmanager
 def numbered() -> Iterator[None]:
-    """What the server refused, with a number and a reason of our words: its own may quote what is nobody's business."""
+    """What the server refused, with a number and a reason of our words: its own may quote what is nobody's
+    business."""
     try:
         yield
     except (OSError, pa.ArrowInvalid) as error:
@@ -69,7 +72,10 @@ def numbered() -> Iterator[None]:
             raise FileNotFoundError(errno.ENOENT, "no such object") from None
         if curl := _CURL.search(str(error)):
             raise OSError(
-                errno.EIO, f"the server does not answer ({curl[1].lower()}). Check the address, and that it is up"
+                errno.EIO,
+                f"the server does not answer ({curl[1].lower()}). Check the address, and that it is up",
             ) from None
         reason = _REASONS.get(code) or _REASONS.get(status or "")
-        raise OSError(errno.EIO, reason or f"the server refused ({code or 'for a reason it did not give'})") from None
+        raise OSError(
+            errno.EIO, reason or f"the server refused ({code or 'for a reason it did not give'})"
+        ) from None

@@ -1,9 +1,9 @@
 """The columns of the store, derived from the dataclasses that declare them, and a record as tables and back.
 
-An annotation decides a column's Arrow type and its text becomes the field's description, so that a Parquet file explains itself.
-Curves and arrays carry the stamp of the record that left them (attempt, finished_at) beside the trial's id: a retry overwrites
-neither, and a row is never read together with the curves of another attempt. Arrays are bytes with a dtype and a shape; nothing is
-ever pickled.
+An annotation decides a column's Arrow type and its text becomes the field's description, so that a Parquet
+file explains itself. Curves and arrays carry the stamp of the record that left them (attempt, finished_at)
+beside the trial's id: a retry overwrites neither, and a row is never read together with the curves of another
+attempt. Arrays are bytes with a dtype and a shape; nothing is ever pickled.
 """
 
 import json
@@ -23,7 +23,8 @@ from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row, plain_arra
 
 Kind = Literal["curves", "arrays", "rows"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""In the order in which a record is written: a trial is finished exactly when its row is there, so the row comes last."""
+"""In the order in which a record is written: a trial is finished exactly when its row is there, so the row
+comes last."""
 
 Stamp = tuple[int, str]
 """(attempt, finished_at): which of a trial's records."""
@@ -92,8 +93,14 @@ def _table(kind: Kind, items: list[Any], row: Row) -> pa.Table:
     schema = SCHEMAS[kind]
     columns = [[getattr(row if f.name in STAMP else item, f.name) for item in items] for f in schema]
     try:
-        return pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
-    except (pa.ArrowException, OverflowError, UnicodeError) as error:  # an integer beyond 64 bits, half a surrogate pair
+        return pa.Table.from_arrays(
+            [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema
+        )
+    except (
+        pa.ArrowException,
+        OverflowError,
+        UnicodeError,
+    ) as error:  # an integer beyond 64 bits, half a surrogate pair
         raise StoreError(f"The trial {row.trial_id} cannot be stored: {error}.") from error
 
 
@@ -109,7 +116,10 @@ def points_of(table: pa.Table) -> list[CurvePoint]:
 
 
 def arrays_of(table: pa.Table) -> dict[str, NDArray[Any]]:
-    return {stored.name: load_array(stored) for stored in (StoredArray(*values) for values in lines(table, _NAMES[StoredArray]))}
+    return {
+        stored.name: load_array(stored)
+        for stored in (StoredArray(*values) for values in lines(table, _NAMES[StoredArray]))
+    }
 
 
 def lines(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -125,7 +135,11 @@ def store_array(trial_id: str, name: str, array: Any) -> StoredArray:
 def load_array(stored: StoredArray) -> NDArray[Any]:
     """The array; ValueError where type, shape and bytes do not agree."""
     dtype = np.dtype(stored.dtype)
-    if dtype.kind not in "biuf" or min(stored.shape, default=0) < 0 or prod(stored.shape) * dtype.itemsize != len(stored.data):
+    if (
+        dtype.kind not in "biuf"
+        or min(stored.shape, default=0) < 0
+        or prod(stored.shape) * dtype.itemsize != len(stored.data)
+    ):
         raise ValueError(f"array '{stored.name}' is no {stored.dtype} of shape {stored.shape}")
     return np.frombuffer(bytearray(stored.data), dtype).reshape(stored.shape)
 
@@ -137,20 +151,30 @@ _TRIAL_ID = re.compile(r"(?!compacted)[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def check(record: Record) -> None:
-    """StoreError unless the record keeps what the columns promise: their types, finite numbers, canonical JSON, no paths."""
+    """StoreError unless the record keeps what the columns promise: their types, finite numbers, canonical
+    JSON, no paths."""
     row = record.row
     try:
         _check_columns([row], Row)
-        _require(_TRIAL_ID.fullmatch(row.trial_id) is not None, "trial_id", row.trial_id, "fit to name a file")
+        _require(
+            _TRIAL_ID.fullmatch(row.trial_id) is not None, "trial_id", row.trial_id, "fit to name a file"
+        )
         _require(row.attempt >= 1, "attempt", row.attempt, "1 or more")
-        _require(row.schema_version == SCHEMA_VERSION, "schema_version", row.schema_version, str(SCHEMA_VERSION))
+        _require(
+            row.schema_version == SCHEMA_VERSION, "schema_version", row.schema_version, str(SCHEMA_VERSION)
+        )
         _check_columns(record.curves, CurvePoint)
         for trial_id in {point.trial_id for point in record.curves}:
             _require(trial_id == row.trial_id, "a curve's trial_id", trial_id, "the row's")
         for name, value in json.loads(row.metrics).items():
             _require(_is_number(value), f"the metric '{name}'", value, "a number")
         for name, array in record.arrays.items():
-            _require(isinstance(name, str) and array.dtype.kind in "biuf", f"the array '{name}'", array.dtype, "numbers")
+            _require(
+                isinstance(name, str) and array.dtype.kind in "biuf",
+                f"the array '{name}'",
+                array.dtype,
+                "numbers",
+            )
     except (OverflowError, ValueError) as error:
         raise StoreError(f"The trial {row.trial_id} cannot be stored: {error}.") from error
 
@@ -166,7 +190,8 @@ def _check_columns(items: Sequence[Any], cls: type) -> None:
 
 
 def check_text(name: str, text: str, cls: type = Row) -> None:
-    """ValueError unless the column of that name may hold the text; whoever knows the text before the rest can ask early."""
+    """ValueError unless the column of that name may hold the text; whoever knows the text before the rest can
+    ask early."""
     text.encode()  # half a surrogate pair is no text to others
     if column_types(cls)[name][1].startswith("JSON"):
         _check_json(name, text)
@@ -193,9 +218,16 @@ def _is_number(value: Any) -> bool:
 
 def _check_json(name: str, text: str) -> None:
     value = json.loads(text, object_pairs_hook=_sorted_object)
-    _require(isinstance(value, list if name == "restarts" else dict), name, text, "a JSON object (restarts: a list)")
+    _require(
+        isinstance(value, list if name == "restarts" else dict),
+        name,
+        text,
+        "a JSON object (restarts: a list)",
+    )
     for leaf in _leaves(value):
-        _require(not isinstance(leaf, float) or isfinite(leaf), name, leaf, "free of numbers that are not finite")
+        _require(
+            not isinstance(leaf, float) or isfinite(leaf), name, leaf, "free of numbers that are not finite"
+        )
         _require(not isinstance(leaf, str) or not _ABSOLUTE.match(leaf), name, leaf, "free of absolute paths")
 
 

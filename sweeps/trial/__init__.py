@@ -1,1 +1,2 @@
-"""What a trial is: its identity, sweeps that enumerate trials, filters, matching of stored rows, and plans."""
+"""What a trial is: its identity, sweeps that enumerate trials, filters, matching of stored rows, and
+plans."""

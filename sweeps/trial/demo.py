@@ -1,4 +1,5 @@
-"""toy-demo: VERA, maximum likelihood and PCD on moons, a minute on two cores. The sweep that ships with the engine."""
+"""toy-demo: VERA, maximum likelihood and PCD on moons, a minute on two cores. The sweep that ships with the
+engine."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,5 @@
-"""`--only key=value`: some of a sweep's trials, by what is written in them, and what was meant where none fits."""
+"""`--only key=value`: some of a sweep's trials, by what is written in them, and what was meant where none
+fits."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,11 +20,14 @@ def matching(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
     for key, _ in wanted:
         if facets and key not in known:
             raise SettingError(f"--only knows no '{key}'.{_meant(key, known)}")
-    return [trial for trial, has in facets if all(key in has and _equal(has[key], value) for key, value in wanted)]
+    return [
+        trial for trial, has in facets if all(key in has and _equal(has[key], value) for key, value in wanted)
+    ]
 
 
 def why_none(trials: Sequence[Trial], only: Sequence[str]) -> str:
-    """A sentence on what no trial fits: the value that none has, or, where each alone is had, that all must hold."""
+    """A sentence on what no trial fits: the value that none has, or, where each alone is had, that all must
+    hold."""
     facets = [_facets(trial) for trial in trials]
     for key, value in map(_pair, only):
         values = {str(has[key]): has[key] for has in facets if key in has}

@@ -1,8 +1,9 @@
-"""A trial's identity: the hash of canonical JSON that says everything which decides its numbers, and nothing else.
+"""A trial's identity: the hash of canonical JSON that says everything which decides its numbers, and nothing
+else.
 
-Every setting is written out, defaults too, so that a changed default is another trial and a default that is spelled out is the
-same one. The data's fingerprint and the protocol version are in it; paths, hosts, devices, order and launchers are not. Raise
-PROTOCOL by hand when a change to the code makes old results incomparable.
+Every setting is written out, defaults too, so that a changed default is another trial and a default that is
+spelled out is the same one. The data's fingerprint and the protocol version are in it; paths, hosts, devices,
+order and launchers are not. Raise PROTOCOL by hand when a change to the code makes old results incomparable.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from sweeps.trial.canonical_json import canonical_json
 from vera.spec.registry import Registry, datasets, models, tasks
 from vera.spec.settings import check_names, check_value, settings_of
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
@@ -27,7 +28,8 @@ INFERRED = ("data_dim", "classes", "channels", "side")
 
 @dataclass(frozen=True)
 class Trial:
-    """One training run as it stands in a sweep. `sweep` and `label` are for people and not part of what it is."""
+    """One training run as it stands in a sweep. `sweep` and `label` are for people and not part of what it
+    is."""
 
     spec: TrialSpec
     profile: Profile = "laptop"
@@ -36,7 +38,8 @@ class Trial:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What the id is the hash of, as plain data. Loads torch, for it asks the data and every setting's owner."""
+        """What the id is the hash of, as plain data. Loads torch, for it asks the data and every setting's
+        owner."""
         from vera.tasks.build import data_fingerprint
 
         register_tables()
@@ -65,17 +68,26 @@ class Trial:
         """The trial that a stored row's `spec` describes, ready to run."""
         register_tables()
         outside = ("protocol", "profile", "data_fingerprint")
-        return cls(TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}), facts["profile"], sweep, label)
+        return cls(
+            TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}),
+            facts["profile"],
+            sweep,
+            label,
+        )
 
     @classmethod
     def as_told(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
-        """The same under the id that it has where it was asked for, whatever the data and the defaults are here."""
+        """The same under the id that it has where it was asked for, whatever the data and the defaults are
+        here."""
         trial = cls.from_facts(facts, sweep, label)
-        vars(trial)["facts"] = dict(facts)  # where a cached property keeps its value; a copy of the trial finds its own
+        vars(trial)["facts"] = dict(
+            facts
+        )  # where a cached property keeps its value; a copy of the trial finds its own
         return trial
 
     def difference_here(self) -> str:
-        """Why it is another trial in this process than its facts say, in one line; empty if it is the same."""
+        """Why it is another trial in this process than its facts say, in one line; empty if it is the
+        same."""
         here = replace(self)
         if here.id == self.id:
             return ""
@@ -102,13 +114,13 @@ def resolved(spec: TrialSpec) -> dict[str, Any]:
     }
 
 
-def _resolved_task(part: Part) -> Any:
+def _resolved_task(part: Component) -> Any:
     """A task without settings is its name."""
     task = _resolve(tasks, part)
     return task if len(task) > 1 else task["name"]
 
 
-def data_parts(trials: Iterable[Trial]) -> list[Part]:
+def data_parts(trials: Iterable[Trial]) -> list[Component]:
     """Each data set of theirs once."""
     return list({canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values())
 
@@ -117,9 +129,10 @@ def with_seed(trial: Trial, seed: int) -> Trial:
     return replace(trial, spec=replace(trial.spec, seed=seed))
 
 
-def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tuple[str, list[str], Part]]:
-    """Methods that plug-ins bring, as tables take them, as far as these networks are all they need: the name, its networks, and
-    every default written out, to tell it from others of its name. One that lacks a default is left out."""
+def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tuple[str, list[str], Component]]:
+    """Methods that plug-ins bring, as tables take them, as far as these networks are all they need: the name,
+    its networks, and every default written out, to tell it from others of its name. One that lacks a default
+    is left out."""
     for name in registry.foreign():
         roles = registry.get(name).network_names()
         if set(roles) <= set(networks) and not without_default(registry.get(name)):
@@ -128,18 +141,23 @@ def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tupl
 
 def without_default(method: Any) -> list[str]:
     """The settings of a method that must be given."""
-    return [s.name for s in settings_of(method).values() if s.required and s.name not in method.network_names()]
+    return [
+        s.name for s in settings_of(method).values() if s.required and s.name not in method.network_names()
+    ]
 
 
-def _resolve(registry: Registry[Any], part: Part, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
-    """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one trial."""
+def _resolve(registry: Registry[Any], part: Component, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
+    """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one
+    trial."""
     name, factory = part["name"], registry.get(part["name"])
     networks = factory.network_names() if hasattr(factory, "network_names") else ()
     known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
     defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in inferred}
     given = {key: value for key, value in part.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)
-    values = {key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()}
+    values = {
+        key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
+    }
     return {"name": name} | {key: _plain(value) for key, value in values.items() if key not in PATHS}
 
 

@@ -1,7 +1,8 @@
 """The plan: what a sweep asks for, less what the store has, and what the rest will cost.
 
-Enumerate -> subtract -> plan: three functions, each testable alone. Resuming is running again: the store is the truth, not a
-scheduler's state, so a seed or a grid value that is added to a finished sweep runs exactly the new trials.
+Enumerate -> subtract -> plan: three functions, each testable alone. Resuming is running again: the store is
+the truth, not a scheduler's state, so a seed or a grid value that is added to a finished sweep runs exactly
+the new trials.
 """
 
 import json
@@ -17,7 +18,8 @@ from sweeps.trial.identity import Trial
 
 @dataclass(frozen=True)
 class Plan:
-    """The trials of a sweep, split into those to run and those the store has; seconds are None where nothing is known."""
+    """The trials of a sweep, split into those to run and those the store has; seconds are None where nothing
+    is known."""
 
     missing: list[Trial]
     cached: list[Trial]
@@ -53,8 +55,8 @@ def make_plan(
     retry: Iterable[str] = (),
     elsewhere: Collection[str] = (),
 ) -> Plan:
-    """Subtract what the store holds, then what another store holds (`elsewhere`, ids of trials that this one never ran); a trial
-    whose outcome is in `retry` counts as missing."""
+    """Subtract what the store holds, then what another store holds (`elsewhere`, ids of trials that this one
+    never ran); a trial whose outcome is in `retry` counts as missing."""
     again = set(retry)
     wanted = unique(trials)
     cached = [trial for trial in wanted if trial.id in outcomes and outcomes[trial.id] not in again]
@@ -62,14 +64,17 @@ def make_plan(
     done = {trial.id for trial in (*cached, *taken)}
     missing = [trial for trial in wanted if trial.id not in done]
     failed = [trial for trial in cached if outcomes[trial.id] in FAILURES]
-    return Plan(missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken, failed)
+    return Plan(
+        missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken, failed
+    )
 
 
 def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
     """Seconds of each trial as it took itself, or else as its like did, scaled to its steps.
 
-    Alike are trials of one profile with the same task, data, networks, method, batch and times of evaluation, and the same whole
-    numbers among the method's settings: those count things (Langevin steps, draws), while real ones (learning rates) cost nothing.
+    Alike are trials of one profile with the same task, data, networks, method, batch and times of evaluation,
+    and the same whole numbers among the method's settings: those count things (Langevin steps, draws), while
+    real ones (learning rates) cost nothing.
     """
     pace: dict[str, list[float]] = {}
     for row in rows:

@@ -1,4 +1,5 @@
-"""A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a folder of config files."""
+"""A sweep: a small program that enumerates trials, by name. Nothing else is written down, least of all a
+folder of config files."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +38,10 @@ class Sweep:
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
         own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
         with in_plugins(f"listing the trials of '{self.name}'"):
-            return [replace(trial, sweep=self.name) for trial in self._listed(profile, own if seeds is None else seeds)]
+            return [
+                replace(trial, sweep=self.name)
+                for trial in self._listed(profile, own if seeds is None else seeds)
+            ]
 
     def _listed(self, profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
         """As they come, each looked at: a plug-in's function may give anything."""
@@ -59,7 +63,9 @@ def _a(value: object) -> str:
 sweeps: Registry[Any] = Registry("sweep", home="sweeps.trial.demo", listing="vera list")
 
 
-def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = None) -> Callable[[Enumerate], Enumerate]:
+def sweep(
+    name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = None
+) -> Callable[[Enumerate], Enumerate]:
     """Register a function that enumerates trials."""
 
     def add(enumerate_trials: Enumerate) -> Enumerate:
@@ -69,7 +75,10 @@ def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = N
             return made
 
         # Known as what it enumerates, so that two of one name are told apart.
-        made_already.__module__, made_already.__qualname__ = enumerate_trials.__module__, enumerate_trials.__qualname__
+        made_already.__module__, made_already.__qualname__ = (
+            enumerate_trials.__module__,
+            enumerate_trials.__qualname__,
+        )
         sweeps.register(name)(made_already)
         return enumerate_trials
 
@@ -77,7 +86,8 @@ def sweep(name: str, about: str, seeds: Seeds = (0, 1, 2), flop: Flop | None = N
 
 
 def find_sweep(name: str) -> Sweep:
-    """A registered one, or `spec:FILE`: the one trial that a JSON file describes, such as the best of a search."""
+    """A registered one, or `spec:FILE`: the one trial that a JSON file describes, such as the best of a
+    search."""
     kind, colon, path = name.partition(":")
     return _of_file(Path(path)) if colon and kind == "spec" else sweeps.create(name)
 
@@ -101,7 +111,9 @@ def _written_trial(content: Any) -> Trial:
         raise SettingError(f"it is {_a(content)}, not an object with profile and spec.")
     unknown = next((key for key in content if key not in WRITTEN), None)
     if unknown is not None:
-        raise SettingError(f"it has '{unknown}', which is none of {', '.join(WRITTEN)}.{closest(unknown, WRITTEN)}")
+        raise SettingError(
+            f"it has '{unknown}', which is none of {', '.join(WRITTEN)}.{closest(unknown, WRITTEN)}"
+        )
     lacking = [key for key in ("profile", "spec") if key not in content]
     if lacking:
         raise SettingError(f"it has no {' and no '.join(lacking)}.")
@@ -113,7 +125,9 @@ def _written_trial(content: Any) -> Trial:
 def of_row(row: Row) -> Sweep:
     """A stored trial with other seeds."""
     name = f"trial-{row.trial_id[:8]}"
-    return _of_trial(name, f"the stored trial {row.trial_id[:8]}", Trial.from_facts(json.loads(row.spec), label=row.label))
+    return _of_trial(
+        name, f"the stored trial {row.trial_id[:8]}", Trial.from_facts(json.loads(row.spec), label=row.label)
+    )
 
 
 def _of_trial(name: str, about: str, trial: Trial) -> Sweep:

@@ -1,6 +1,7 @@
 """What the tests of tables share: the golden table's rows, and rows that look like those of a declared trial.
 
-Run as a script, it writes the golden store and the golden files anew: read the difference before you commit it.
+Run as a script, it writes the golden store and the golden files anew: read the difference before you commit
+it.
 """
 
 import hashlib
@@ -107,7 +108,9 @@ def regenerate():
         for profile in PROFILES:
             sheet = known["golden-table"].render(Results(store, profile))
             write(sheet, GOLDEN / profile)
-            (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").write_text(terminal_text(sheet), encoding="utf-8")
+            (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").write_text(
+                terminal_text(sheet), encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""What holds for every method, whoever wrote it: small networks for each of its roles, other values for each of its settings.
+"""What holds for every method, whoever wrote it: small networks for each of its roles, other values for each
+of its settings.
 
-Nothing here names a method. Networks come from a method's fields, rules from its `needs`, values from its annotations. Which
-registry a method's name is looked up in, and whether its data have labels, follows from the energy model it is paired with.
+Nothing here names a method. Networks come from a method's fields, rules from its `needs`, values from its
+annotations. Which registry a method's name is looked up in, and whether its data have labels, follows from
+the energy model it is paired with.
 """
 
 import dataclasses
@@ -30,14 +32,16 @@ from vera.training.trainer import Trainer
 
 BATCH = 16
 SMALL = {"hidden": [8, 8], "sigma": 0.5, "sigma_max": 1.0}
-"""Settings of the networks beside the energy; σ is wide, so that a sampler's proposals are sometimes accepted."""
+"""Settings of the networks beside the energy; σ is wide, so that a sampler's proposals are sometimes
+accepted."""
 
 
 @dataclass(frozen=True)
 class Energy:
     """A small energy model, its data's dimension, and what it offers of what a method may need.
 
-    A classifier is trained by the methods of another registry, on points of which the given share shows its label.
+    A classifier is trained by the methods of another registry, on points of which the given share shows its
+    label.
     """
 
     part: dict[str, Any]
@@ -49,13 +53,21 @@ class Energy:
 
 ENERGIES = {
     "leaky_mlp": Energy({"name": "mlp", "hidden": [8, 8]}, 2, frozenset()),
-    "softplus_mlp": Energy({"name": "mlp", "hidden": [8, 8], "activation": "softplus"}, 2, frozenset({"hessian"})),
+    "softplus_mlp": Energy(
+        {"name": "mlp", "hidden": [8, 8], "activation": "softplus"}, 2, frozenset({"hessian"})
+    ),
     "mixture": Energy({"name": "mixture", "components": 4}, 2, frozenset({"hessian", "density"})),
-    "nice_2d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 2, frozenset({"hessian", "density", "curvature"})),
-    "nice_6d": Energy({"name": "nice", "hidden": 8, "hidden_layers": 2}, 6, frozenset({"hessian", "density", "curvature"})),
+    "nice_2d": Energy(
+        {"name": "nice", "hidden": 8, "hidden_layers": 2}, 2, frozenset({"hessian", "density", "curvature"})
+    ),
+    "nice_6d": Energy(
+        {"name": "nice", "hidden": 8, "hidden_layers": 2}, 6, frozenset({"hessian", "density", "curvature"})
+    ),
 }
 CLASSIFIERS = {
-    "few_labels": Energy({"name": "mlp-classifier", "hidden": [8, 8]}, 2, frozenset(), joint_methods, labelled=0.8),
+    "few_labels": Energy(
+        {"name": "mlp-classifier", "hidden": [8, 8]}, 2, frozenset(), joint_methods, labelled=0.8
+    ),
     "all_labels": Energy(
         {"name": "mlp-classifier", "hidden": [8, 8], "activation": "softplus"},
         2,
@@ -85,7 +97,8 @@ def one_each() -> list[tuple[str, str]]:
 
 
 class Alternating(LabelledData):
-    """Given points whose two classes take turns, so that no boundary fits them; the first of them show their labels, or all."""
+    """Given points whose two classes take turns, so that no boundary fits them; the first of them show their
+    labels, or all."""
 
     name, classes = "alternating", 2
 
@@ -118,7 +131,8 @@ def example(energy: str) -> Tensor | LabelledBatch:
 
 
 def parts_for(method: str, energy: str) -> dict[str, dict[str, Any]]:
-    """A small network for each role: a generator where the field says so, else the registered model of the role's name."""
+    """A small network for each role: a generator where the field says so, else the registered model of the
+    role's name."""
     cls = MODELS[energy].registry.get(method)
     hints = get_type_hints(cls)
     parts = {}
@@ -126,7 +140,9 @@ def parts_for(method: str, energy: str) -> dict[str, dict[str, Any]]:
         name = "mlp-generator" if issubclass(hints[role], Generator) else role
         parts[role] = MODELS[energy].part if role == "energy" else {"name": name}
         if role != "energy":
-            parts[role] |= {key: value for key, value in SMALL.items() if key in settings_of(models.get(name))}
+            parts[role] |= {
+                key: value for key, value in SMALL.items() if key in settings_of(models.get(name))
+            }
     return parts
 
 
@@ -149,7 +165,9 @@ def small_settings(method: str, registry: Registry[Any] = methods) -> dict[str, 
 def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Method:
     registry = MODELS[energy].registry
     settings = small_settings(method, registry) | settings
-    spec = TrialSpec({"name": "moons"}, parts_for(method, energy), {"name": method, **settings}, steps=1, seed=seed)
+    spec = TrialSpec(
+        {"name": "moons"}, parts_for(method, energy), {"name": method, **settings}, steps=1, seed=seed
+    )
     return build_method(spec, dataset(energy), registry)
 
 
@@ -179,7 +197,8 @@ def numbers(trainer: Trainer) -> dict[str, Any]:
 
 
 def visible(trainer: Trainer) -> dict[str, Any]:
-    """What training did: weights and metrics. The settings, which an optimiser's state repeats, are not part of it."""
+    """What training did: weights and metrics. The settings, which an optimiser's state repeats, are not part
+    of it."""
     weights = {role: network.state_dict() for role, network in trainer.method.networks().items()}
     return {"weights": weights, "history": trainer.history}
 
@@ -189,7 +208,11 @@ def differences(a: Any, b: Any, path: str = "") -> list[str]:
     if type(a) is not type(b):
         return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
     if isinstance(a, Tensor):
-        equal = a.dtype == b.dtype and a.shape == b.shape and a.numpy(force=True).tobytes() == b.numpy(force=True).tobytes()
+        equal = (
+            a.dtype == b.dtype
+            and a.shape == b.shape
+            and a.numpy(force=True).tobytes() == b.numpy(force=True).tobytes()
+        )
         return [] if equal else [path]
     if isinstance(a, dict):
         if list(a) != list(b):
@@ -198,7 +221,11 @@ def differences(a: Any, b: Any, path: str = "") -> list[str]:
     if isinstance(a, list | tuple):
         if len(a) != len(b):
             return [f"{path}: {len(a)} and {len(b)} entries"]
-        return [found for i, (one, other) in enumerate(zip(a, b, strict=True)) for found in differences(one, other, f"{path}/{i}")]
+        return [
+            found
+            for i, (one, other) in enumerate(zip(a, b, strict=True))
+            for found in differences(one, other, f"{path}/{i}")
+        ]
     return [] if a == b else [f"{path}: {a} and {b}"]
 
 
@@ -210,7 +237,8 @@ def epochs_of(stream: Stream) -> list[EpochStream]:
 
 
 def check_resume(method: str, energy: str, folder: Any, **settings: Any) -> None:
-    """2N steps are N steps, a checkpoint, everything built afresh, and N more; N lies inside an epoch and inside a block."""
+    """2N steps are N steps, a checkpoint, everything built afresh, and N more; N lies inside an epoch and
+    inside a block."""
     options = {"steps": 14, "log_every": 4, "evaluate": probe, "evaluate_every": 3, "settings": settings}
     straight = make_trainer(method, energy, **options)
     straight.run()
@@ -234,19 +262,30 @@ def check_resume(method: str, energy: str, folder: Any, **settings: Any) -> None
 
 def setting_names(method: str, registry: Registry[Any] = methods) -> list[str]:
     cls = registry.get(method)
-    return [field.name for field in dataclasses.fields(cls) if field.name not in (*cls.network_names(), *HOW_COMPUTED)]
+    return [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.name not in (*cls.network_names(), *HOW_COMPUTED)
+    ]
 
 
 def other_values(annotation: Any, value: Any) -> list[Any]:
-    """Valid values that differ from the given one, read off the annotation: every choice, each entry of a tuple, one number."""
+    """Valid values that differ from the given one, read off the annotation: every choice, each entry of a
+    tuple, one number."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         bounds = [note for note in arguments[1:] if isinstance(note, Bound)]
-        return [other for other in other_values(arguments[0], value) if all(bound.admits(other) for bound in bounds)]
+        return [
+            other
+            for other in other_values(arguments[0], value)
+            if all(bound.admits(other) for bound in bounds)
+        ]
     if origin is Literal:
         return [choice for choice in arguments if choice != value]
     if origin is Union or isinstance(annotation, type(int | None)):
-        return [other for member in arguments if member is not type(None) for other in other_values(member, value)]
+        return [
+            other for member in arguments if member is not type(None) for other in other_values(member, value)
+        ]
     if origin is tuple:
         arguments = (arguments[0],) * len(value) if Ellipsis in arguments else arguments
         changes = [(i, other_values(member, value[i])[0]) for i, member in enumerate(arguments)]
@@ -260,7 +299,8 @@ def other_values(annotation: Any, value: Any) -> list[Any]:
 
 
 def other_settings(method: str, registry: Registry[Any] = methods) -> Iterator[tuple[str, Any]]:
-    """(setting, another valid value): all choices of a Literal, all entries of a tuple, else the first number that is allowed."""
+    """(setting, another valid value): all choices of a Literal, all entries of a tuple, else the first number
+    that is allowed."""
     known, small = settings_of(registry.get(method)), small_settings(method, registry)
     for name in setting_names(method, registry):
         others = other_values(known[name].annotation, small.get(name, known[name].default))

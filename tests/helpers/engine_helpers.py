@@ -1,4 +1,5 @@
-"""What the tests of the engine share: the plug-in, records compared, the command line in a process of its own."""
+"""What the tests of the engine share: the plug-in, records compared, the command line in a process of its
+own."""
 
 import json
 import os
@@ -26,7 +27,14 @@ PATIENCE = 600.0
 
 def make_row(trial_id="abc0", **changes):
     values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
-    return Row(**(values | JSON_COLUMNS | {"trial_id": trial_id, "reason": "", "log_tail": "", "schema_version": 1} | changes))
+    return Row(
+        **(
+            values
+            | JSON_COLUMNS
+            | {"trial_id": trial_id, "reason": "", "log_tail": "", "schema_version": 1}
+            | changes
+        )
+    )
 
 
 @contextmanager
@@ -40,20 +48,37 @@ def plugged():
 
 
 def plugin():
-    return next(module for name, module in reversed(sys.modules.items()) if name.startswith("vera_plugin_trouble_plugin_"))
+    return next(
+        module
+        for name, module in reversed(sys.modules.items())
+        if name.startswith("vera_plugin_trouble_plugin_")
+    )
 
 
 def content(record):
     """All of a record that must not depend on when, where and in how many pieces it ran."""
     timeless = {name: value for name, value in vars(record.row).items() if name not in TIMING}
-    return timeless, record.curves, {name: (array.shape, array.tobytes()) for name, array in record.arrays.items()}
+    return (
+        timeless,
+        record.curves,
+        {name: (array.shape, array.tobytes()) for name, array in record.arrays.items()},
+    )
 
 
 def results(record):
-    """The same, of trials that ran in different processes: provenance may differ as others change the work tree."""
+    """The same, of trials that ran in different processes: provenance may differ as others change the work
+    tree."""
     row = record.row
     arrays = {name: np.asarray(array).tobytes() for name, array in record.arrays.items()}
-    return row.trial_id, row.outcome, row.outcome_step, row.reason, json.loads(row.metrics), record.curves, arrays
+    return (
+        row.trial_id,
+        row.outcome,
+        row.outcome_step,
+        row.reason,
+        json.loads(row.metrics),
+        record.curves,
+        arrays,
+    )
 
 
 def start(*arguments, **environment):

@@ -1,4 +1,5 @@
-"""Small files in the formats of the image sets, taken for the published ones; and where the real ones may be."""
+"""Small files in the formats of the image sets, taken for the published ones; and where the real ones may
+be."""
 
 import hashlib
 import io
@@ -19,7 +20,9 @@ N = 20
 def real_data(*places) -> Path | None:
     """A data directory that has all these files: VERA_DATA, or the one beside the repository."""
     candidates = [os.environ.get("VERA_DATA"), SHARED / "data"]
-    return next((Path(c) for c in candidates if c and all((Path(c) / place).is_file() for place in places)), None)
+    return next(
+        (Path(c) for c in candidates if c and all((Path(c) / place).is_file() for place in places)), None
+    )
 
 
 def text(content: bytes) -> bytes:
@@ -77,11 +80,15 @@ def cifar100_batch(number: int):
     return pixels_of(10 + number), {b"coarse_labels": [label // 5 for label in fine], b"fine_labels": fine}
 
 
-def write_cifar10(monkeypatch, directory: Path, *, binary: bool, numbers=(0, 1, 2, 3, 4, 5), by_columns: bool = False) -> Path:
+def write_cifar10(
+    monkeypatch, directory: Path, *, binary: bool, numbers=(0, 1, 2, 3, 4, 5), by_columns: bool = False
+) -> Path:
     for number in numbers:
         file = cifar.CIFAR10_TRAIN[number - 1] if number else cifar.CIFAR10_TEST
         place, (pixels, labels) = list(file.forms)[binary], cifar10_batch(number)
-        content = binary_batch(pixels, labels) if binary else pickled_batch(pixels, labels, by_columns=by_columns)
+        content = (
+            binary_batch(pixels, labels) if binary else pickled_batch(pixels, labels, by_columns=by_columns)
+        )
         publish(monkeypatch, file, place, content, directory)
     return directory
 
@@ -98,7 +105,13 @@ def write_svhn(monkeypatch, directory: Path) -> Path:
     """Digits 1..9 and 10 for zero; images (row, column, channel, image)."""
     for seed, file in enumerate((svhn.TRAIN, svhn.TEST)):
         content = io.BytesIO()
-        savemat(content, {"X": pixels_of(seed).transpose(2, 3, 1, 0), "y": (np.arange(N) % 10 + 1).astype(np.uint8)[:, None]})
+        savemat(
+            content,
+            {
+                "X": pixels_of(seed).transpose(2, 3, 1, 0),
+                "y": (np.arange(N) % 10 + 1).astype(np.uint8)[:, None],
+            },
+        )
         publish(monkeypatch, file, file.name, content.getvalue(), directory)
     return directory
 

@@ -1,4 +1,5 @@
-"""What the tests of joint methods share: small classifiers, labelled batches and sources, and their losses written plainly."""
+"""What the tests of joint methods share: small classifiers, labelled batches and sources, and their losses
+written plainly."""
 
 import hashlib
 
@@ -18,7 +19,9 @@ class LinearClassifier(Classifier):
         super().__init__()
         self.classes, self.data_dim = weight.shape
         self.weight = nn.Parameter(weight.clone())
-        self.bias = nn.Parameter(torch.zeros(self.classes, dtype=weight.dtype) if bias is None else bias.clone())
+        self.bias = nn.Parameter(
+            torch.zeros(self.classes, dtype=weight.dtype) if bias is None else bias.clone()
+        )
 
     def logits(self, x: Tensor) -> Tensor:
         return x @ self.weight.T + self.bias
@@ -84,7 +87,9 @@ def gradients(loss: Tensor, classifier: nn.Module) -> Tensor:
     """For all weights as one vector; 0 where the loss does not depend on one."""
     weights = list(classifier.parameters())
     found = torch.autograd.grad(loss, weights, allow_unused=True)
-    return torch.cat([(torch.zeros_like(w) if g is None else g).flatten() for w, g in zip(weights, found, strict=True)])
+    return torch.cat(
+        [(torch.zeros_like(w) if g is None else g).flatten() for w, g in zip(weights, found, strict=True)]
+    )
 
 
 def held_gradients(classifier: nn.Module) -> Tensor:
@@ -93,7 +98,8 @@ def held_gradients(classifier: nn.Module) -> Tensor:
 
 
 class Blobs(LabelledData):
-    """Gaussian blobs of deviation .3 round given centres; a trial's seed shuffles them and chooses whose labels show."""
+    """Gaussian blobs of deviation .3 round given centres; a trial's seed shuffles them and chooses whose
+    labels show."""
 
     side = None
 

@@ -1,4 +1,5 @@
-"""What the tests of the launchers share: the verb's text, and the vera command in it parsed by vera's own parser."""
+"""What the tests of the launchers share: the verb's text, and the vera command in it parsed by vera's own
+parser."""
 
 import shlex
 

@@ -5,4 +5,5 @@ from pathlib import Path
 HELPERS = Path(__file__).resolve().parent
 ROOT = HELPERS.parents[1]
 SHARED = ROOT.parent / "shared"
-"""Real data and the paper's values, beside the checkout on some machines; tests that use it skip where it is missing."""
+"""Real data and the paper's values, beside the checkout on some machines; tests that use it skip where it is
+missing."""

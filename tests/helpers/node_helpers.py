@@ -1,4 +1,5 @@
-"""A cluster of several nodes on one machine: each a `ray start` with its own address, ports and folder, which can lose its power.
+"""A cluster of several nodes on one machine: each a `ray start` with its own address, ports and folder, which
+can lose its power.
 
 Such a node ends as a machine does: all its processes at once, without a word.
 """
@@ -44,12 +45,23 @@ def family(pid):
 
 
 class Node:
-    """A node with one CPU, up as soon as this is made. Ray gives up after 30 seconds; on a busy machine it is asked again."""
+    """A node with one CPU, up as soon as this is made. Ray gives up after 30 seconds; on a busy machine it is
+    asked again."""
 
     def __init__(self, folder, environment, *arguments):
         self.log, self.environment = folder / "ray.log", environment
         folder.mkdir()
-        command = ["start", "--block", "--num-cpus", 1, "--object-store-memory", MEMORY, "--temp-dir", folder, *arguments]
+        command = [
+            "start",
+            "--block",
+            "--num-cpus",
+            1,
+            "--object-store-memory",
+            MEMORY,
+            "--temp-dir",
+            folder,
+            *arguments,
+        ]
         ports = ["--min-worker-port", 0, "--max-worker-port", 0, "--dashboard-agent-listen-port", 0]
         for _ in range(TRIES):
             if self.starts(*command, *ports):
@@ -77,7 +89,8 @@ class Node:
         return "Ray runtime started" in self.log.read_text()
 
     def kill(self):
-        """Stopped first, so that none starts another while they are counted. Only once: its number may be another's later."""
+        """Stopped first, so that none starts another while they are counted. Only once: its number may be
+        another's later."""
         if self.ended:
             return
         for blow in (signal.SIGSTOP, signal.SIGKILL):
@@ -95,11 +108,14 @@ class Nodes:
         self.folder, self.address, self.all = folder, f"127.0.0.1:{free_port()}", []
         token = {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.environment = QUIET | token | {name: str(value) for name, value in environment.items()}
-        """Of every node, whose workers have it from there, and for drivers: without the token they cannot join."""
+        """Of every node, whose workers have it from there, and for drivers: without the token they cannot
+        join."""
 
     def head(self):
         port = self.address.partition(":")[2]
-        return self._start("--head", "--port", port, "--node-ip-address", "127.0.0.1", "--include-dashboard", "false")
+        return self._start(
+            "--head", "--port", port, "--node-ip-address", "127.0.0.1", "--include-dashboard", "false"
+        )
 
     def another(self):
         return self._start("--address", self.address, "--node-ip-address", f"127.0.0.{len(self.all) + 1}")

@@ -10,7 +10,8 @@ from vera.data.digits.sources import embedded_rows
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
-"""How many standard errors a mean may miss its expectation by: with some hundred comparisons, one false alarm in 10,000 seeds."""
+"""How many standard errors a mean may miss its expectation by: with some hundred comparisons, one false alarm
+in 10,000 seeds."""
 
 
 def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS) -> None:
@@ -21,7 +22,9 @@ def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS)
     assert worst < sigmas, f"off by {worst:.1f} standard errors: {error} against {standard_error}"
 
 
-def linear_generator(weight: Tensor, sigma: float, bias: Tensor | None = None, **bounds: float) -> LinearGenerator:
+def linear_generator(
+    weight: Tensor, sigma: float, bias: Tensor | None = None, **bounds: float
+) -> LinearGenerator:
     """x = W z + μ + σ ε in the weight's dtype."""
     data_dim, latent_dim = weight.shape
     generator = LinearGenerator(latent_dim, data_dim, sigma=sigma, **bounds).to(weight.dtype)

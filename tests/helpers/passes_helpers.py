@@ -1,4 +1,5 @@
-"""What the tests of how networks are computed share: small image networks, each joint method on them, and a report of two steps."""
+"""What the tests of how networks are computed share: small image networks, each joint method on them, and a
+report of two steps."""
 
 from typing import NamedTuple
 
@@ -61,15 +62,20 @@ def stepped(method, batch=None):
     named = {f"{role}.{n}": w for role, net in method.networks().items() for n, w in net.named_parameters()}
     first = method.step(batch)
     gradients = {name: weight.grad.clone() for name, weight in named.items() if weight.grad is not None}
-    metrics = {f"first {n}": v for n, v in first.items()} | {f"second {n}": v for n, v in method.step(batch).items()}
+    metrics = {f"first {n}": v for n, v in first.items()} | {
+        f"second {n}": v for n, v in method.step(batch).items()
+    }
     return Report(metrics, gradients, {name: weight.detach() for name, weight in named.items()})
 
 
 def assert_same_up_to(tolerance, one, other):
-    """In metrics and gradients. Not in weights: Adam takes the sign of a gradient that is nothing but rounding."""
+    """In metrics and gradients. Not in weights: Adam takes the sign of a gradient that is nothing but
+    rounding."""
     assert one.metrics.keys() == other.metrics.keys()
     assert one.gradients.keys() == other.gradients.keys()
     for name, value in one.metrics.items():
         assert float(other.metrics[name]) == pytest.approx(float(value), rel=tolerance, abs=tolerance), name
-    a, b = (torch.cat([gradient.flatten() for gradient in report.gradients.values()]) for report in (one, other))
+    a, b = (
+        torch.cat([gradient.flatten() for gradient in report.gradients.values()]) for report in (one, other)
+    )
     assert (a - b).norm() <= tolerance * a.norm()

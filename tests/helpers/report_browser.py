@@ -1,4 +1,5 @@
-"""A headless Chromium, driven over a pipe by its own protocol: no driver to install, and what the page asks and says is heard.
+"""A headless Chromium, driven over a pipe by its own protocol: no driver to install, and what the page asks
+and says is heard.
 
 Chromium reads commands from file descriptor 3 and answers on 4, each message closed by a zero byte.
 """
@@ -15,7 +16,14 @@ from contextlib import contextmanager, suppress
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 300
 """Seconds after which a browser is ended, so that a test never waits for an answer in vain."""
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1200,1600")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--window-size=1200,1600",
+)
 
 
 def executable():
@@ -48,7 +56,8 @@ def browsing(profile):
 
 
 class Browser:
-    """One tab. `complaints` are errors and warnings of the console, `requests` the addresses that the page asked for."""
+    """One tab. `complaints` are errors and warnings of the console, `requests` the addresses that the page
+    asked for."""
 
     def __init__(self, commands, answers):
         self.commands, self.answers = commands, answers
@@ -62,7 +71,9 @@ class Browser:
     def ask(self, method, **parameters):
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
-        self.commands.write(json.dumps(message | ({"sessionId": self._session} if self._session else {})).encode() + b"\0")
+        self.commands.write(
+            json.dumps(message | ({"sessionId": self._session} if self._session else {})).encode() + b"\0"
+        )
         while (answer := self._next()).get("id") != self._number:
             pass
         assert "error" not in answer, answer["error"]
@@ -90,7 +101,9 @@ class Browser:
     def press(self, key, text=""):
         """A key as a keyboard would send it."""
         for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text if kind == "keyDown" else "")
+            self.ask(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text if kind == "keyDown" else ""
+            )
 
     def type(self, text):
         self.ask("Input.insertText", text=text)
@@ -115,7 +128,9 @@ class Browser:
         self._loads += method == "Page.loadEventFired"
         if method == "Network.requestWillBeSent":
             self.requests.append(said["request"]["url"])
-        elif method == "Runtime.exceptionThrown" or (method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning")):
+        elif method == "Runtime.exceptionThrown" or (
+            method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning")
+        ):
             self.complaints.append(said)
         elif method == "Log.entryAdded" and said["entry"]["level"] in ("error", "warning"):
             self.complaints.append(said["entry"]["text"])

@@ -1,4 +1,5 @@
-"""What the tests of the report share: a small store, artifacts made up for it, and a page read back as a tree."""
+"""What the tests of the report share: a small store, artifacts made up for it, and a page read back as a
+tree."""
 
 import math
 from html.parser import HTMLParser
@@ -42,17 +43,23 @@ def row_of(trial, **changes):
 
 def record_of(trial, value=None, points=40, **changes):
     """A record that ended with this test likelihood, with the curves of a loss and of an evaluation."""
-    metrics = {"loss": 1.5} | ({} if value is None else {"test_log_likelihood": value, "test_log_likelihood_se": 0.25})
+    metrics = {"loss": 1.5} | (
+        {} if value is None else {"test_log_likelihood": value, "test_log_likelihood_se": 0.25}
+    )
     row = row_of(trial, metrics=canonical_json(metrics), **changes)
     loss = [
-        CurvePoint(row.trial_id, "training", "loss", 10 * i, 3 * math.exp(-i / 9) + math.sin(i) / 5) for i in range(1, points + 1)
+        CurvePoint(row.trial_id, "training", "loss", 10 * i, 3 * math.exp(-i / 9) + math.sin(i) / 5)
+        for i in range(1, points + 1)
     ]
-    looks = [CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 100 * i, -900 / i) for i in range(1, 5)]
+    looks = [
+        CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 100 * i, -900 / i) for i in range(1, 5)
+    ]
     return Record(row, loss + (looks if value is not None else []))
 
 
 def fill(folder):
-    """Two profiles: at laptop ML has two seeds, VERA one, PCD diverged once and failed once; at smoke ML has one."""
+    """Two profiles: at laptop ML has two seeds, VERA one, PCD diverged once and failed once; at smoke ML has
+    one."""
     store = Store(folder / "trials")
     records = [
         record_of(trial_of("ML"), -791.25, seconds=30.5),
@@ -78,7 +85,9 @@ class FakeTable(Artifact):
     title = "Table 90: one flow, trained three ways"
     paper = {"ML": -791.0, "VERA λ=1": -1138.0}  # noqa: RUF012
     claims = (
-        Claim("order", "Maximum likelihood is above VERA.", "Sec. 5", lambda results: FakeTable().judge(results)),
+        Claim(
+            "order", "Maximum likelihood is above VERA.", "Sec. 5", lambda results: FakeTable().judge(results)
+        ),
         Claim("two", "The sky is <blue>.", "Sec. 6", lambda results: Finding("supported", "seen & noted")),
         Claim("three", "Pigs fly.", "Sec. 7", lambda results: Finding("refuted", "none did")),
     )
@@ -88,7 +97,10 @@ class FakeTable(Artifact):
 
     def cells(self, results):
         declared = {trial.label: trial for trial in self.trials(results.profile)}
-        return {label: results.cell(declared[label], "test_log_likelihood", self.paper.get(label)) for label in METHODS}
+        return {
+            label: results.cell(declared[label], "test_log_likelihood", self.paper.get(label))
+            for label in METHODS
+        }
 
     def judge(self, results):
         cells = self.cells(results)
@@ -97,7 +109,15 @@ class FakeTable(Artifact):
     def render(self, results):
         lines = tuple({"method": label, "value": cell} for label, cell in self.cells(results).items())
         columns = (Column("method", "method"), Column("value", "test log-likelihood", 1))
-        return Sheet(self.name, self.title, "Nats on <test> points.", columns, lines, results.profile, ("A note & more.",))
+        return Sheet(
+            self.name,
+            self.title,
+            "Nats on <test> points.",
+            columns,
+            lines,
+            results.profile,
+            ("A note & more.",),
+        )
 
 
 class FakeFigure(Artifact):

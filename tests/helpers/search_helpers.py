@@ -17,7 +17,8 @@ def named(name, seeds=(100, 101)):
 
 
 def rows_at(search, point, value, number, outcome="ok", profile="laptop", hour=0, **changes):
-    """One row a seed; the second seed scores a hundredth less, a stopped configuration has its first seed alone."""
+    """One row a seed; the second seed scores a hundredth less, a stopped configuration has its first seed
+    alone."""
     entry = search.configuration(point, profile)
     kept = entry.trials[:1] if outcome == "stopped_early" else entry.trials
     for trial in kept:
@@ -42,7 +43,9 @@ def tpe_rows(value=-3.0, name="tpe", **changes):
     for number in range(13):
         outcome = "ok" if number < 10 else "stopped_early" if number < 12 else "diverged"
         point = BEST | {"method.lr": 1e-4 * (number + 1), "method.entropy_weight": 0.1 * number}
-        yield from rows_at(search, search.space.settled(point), value - 0.1 * (number + 1), 10 + number, outcome, **changes)
+        yield from rows_at(
+            search, search.space.settled(point), value - 0.1 * (number + 1), 10 + number, outcome, **changes
+        )
 
 
 def fresh_rows(point, value, seeds=range(3), spread=0.01):

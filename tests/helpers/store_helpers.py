@@ -1,4 +1,5 @@
-"""What the tests of the store share: records that tell which attempt left them, and processes that write them."""
+"""What the tests of the store share: records that tell which attempt left them, and processes that write
+them."""
 
 import os
 import subprocess
@@ -38,7 +39,9 @@ def holds(store, record):
     """Whether the store gives back this record whole."""
     trial_id = record.row.trial_id
     arrays = store.arrays(trial_id)
-    same = arrays.keys() == record.arrays.keys() and all(np.array_equal(arrays[name], a) for name, a in record.arrays.items())
+    same = arrays.keys() == record.arrays.keys() and all(
+        np.array_equal(arrays[name], a) for name, a in record.arrays.items()
+    )
     return store.row(trial_id) == record.row and store.curves(trial_id) == record.curves and same
 
 
@@ -62,7 +65,9 @@ def filled(path, count=5):
 def python(code, *arguments):
     """A process that has this file's names."""
     start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from store_helpers import *\n"
-    return subprocess.Popen([sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True
+    )
 
 
 def finish(process):

@@ -12,7 +12,8 @@ NEAR, FAR = 0.001, 0.5
 
 
 def record(trial, seed, value, distance=NEAR, shortfall=0.1):
-    """Best of ten batches lies half a nat above the likelihood, the log-density of samples `shortfall` below the ceiling."""
+    """Best of ten batches lies half a nat above the likelihood, the log-density of samples `shortfall` below
+    the ceiling."""
     if value is None:
         return record_of(trial, seed, "diverged", step=914)
     ceiling = CEILINGS[trial.spec.dataset["name"]]

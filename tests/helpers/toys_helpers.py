@@ -1,4 +1,5 @@
-"""What the tests of the toys share: rows as the trials themselves would leave them, and a store of such rows."""
+"""What the tests of the toys share: rows as the trials themselves would leave them, and a store of such
+rows."""
 
 from engine_helpers import make_row
 

@@ -1,7 +1,8 @@
-"""A plug-in of the tests: maximum likelihood that writes down on which node of the cluster each step was, and waits to be allowed.
+"""A plug-in of the tests: maximum likelihood that writes down on which node of the cluster each step was, and
+waits to be allowed.
 
-The file that ALLOWANCE names says how many steps a node may take in all, so that a test can stop the cluster where it wants to
-look at it, however fast or slow the machine is.
+The file that ALLOWANCE names says how many steps a node may take in all, so that a test can stop the cluster
+where it wants to look at it, however fast or slow the machine is.
 """
 
 import os

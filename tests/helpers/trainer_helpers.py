@@ -1,4 +1,5 @@
-"""What the tests of the Trainer share: an energy of a user's own, and a method whose losses are told beforehand."""
+"""What the tests of the Trainer share: an energy of a user's own, and a method whose losses are told
+beforehand."""
 
 from dataclasses import dataclass
 
@@ -35,7 +36,9 @@ class Scripted(Method):
     def step(self, x):
         self.count += 1
         loss = self.script(int(self.count))
-        return loss if isinstance(loss, dict) else {"loss": torch.tensor(float(loss)), "noise": torch.rand(())}
+        return (
+            loss if isinstance(loss, dict) else {"loss": torch.tensor(float(loss)), "noise": torch.rand(())}
+        )
 
 
 def scripted(script=float, **options) -> Trainer:

@@ -1,4 +1,5 @@
-"""A plug-in of the tests: maximum likelihood that takes its time, fails on request, and writes down where each step ran."""
+"""A plug-in of the tests: maximum likelihood that takes its time, fails on request, and writes down where
+each step ran."""
 
 import os
 import signal
@@ -26,7 +27,9 @@ GATE_AT = 150
 class Trouble(MaximumLikelihood):
     """Fails at step FAULT_AT as `fault` says."""
 
-    fault: Annotated[str, "none, raise, die, memory, cuda-memory, part-of-a-gpu, diverge, unlucky or path"] = "none"
+    fault: Annotated[
+        str, "none, raise, die, memory, cuda-memory, part-of-a-gpu, diverge, unlucky or path"
+    ] = "none"
     pause: Annotated[float, "seconds that a step takes longer"] = 0.0
     meet: Annotated[int, "processes that must have come to their first step before any goes on"] = 1
 
@@ -61,7 +64,11 @@ def note(line):
 def wait_for_others(count, patience=600.0):
     """Until so many processes have left a line in the log."""
     until = time.monotonic() + patience
-    while count > 1 and len({line.split()[0] for line in Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()}) < count:
+    while (
+        count > 1
+        and len({line.split()[0] for line in Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()})
+        < count
+    ):
         if time.monotonic() > until:
             raise TimeoutError(f"fewer than {count} trials ran at once")
         time.sleep(0.1)
@@ -85,7 +92,9 @@ def fail(fault):
     if fault == "part-of-a-gpu" and assigned_gpus() < 1:
         raise torch.OutOfMemoryError("CUDA out of memory on request")
     if fault == "path":
-        raise OSError(f"{Path.home()}/secret/file.txt of {os.environ.get('TROUBLE_NAME')} at {Path(__file__).resolve()}")
+        raise OSError(
+            f"{Path.home()}/secret/file.txt of {os.environ.get('TROUBLE_NAME')} at {Path(__file__).resolve()}"
+        )
 
 
 def assigned_gpus():
@@ -97,7 +106,9 @@ def assigned_gpus():
 
 def trouble(seed=0, steps=20, label="", evaluate_every=10, restarts=0, **settings):
     method = {"name": "trouble", "lr": 1e-3, **settings}
-    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps, 50, seed, evaluate_every, restarts)
+    spec = TrialSpec(
+        {"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps, 50, seed, evaluate_every, restarts
+    )
     return Trial(spec, "smoke", label=label)
 
 
@@ -116,7 +127,11 @@ def doomed(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     yield trouble(0, label="doomed", fault="die", pause=7 / 1e6)
 
 
-@sweep("crowded", "a trial that needs a whole GPU, one that does not, and one that no GPU is enough for", seeds=(0,))
+@sweep(
+    "crowded",
+    "a trial that needs a whole GPU, one that does not, and one that no GPU is enough for",
+    seeds=(0,),
+)
 def crowded(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     yield trouble(0, label="small")
     yield trouble(0, label="large", fault="part-of-a-gpu")
@@ -126,7 +141,9 @@ def crowded(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
 @sweep("patience", "trials that take seconds", seeds=(0, 1, 2, 3, 4))
 def patience(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:
-        yield trouble(seed, 250, label="patient", evaluate_every=100, pause=0.02 + seed / 1e6)  # the seed, for the log
+        yield trouble(
+            seed, 250, label="patient", evaluate_every=100, pause=0.02 + seed / 1e6
+        )  # the seed, for the log
 
 
 @sweep("meeting", "trials that go on only once all of them run", seeds=tuple(range(16)))

@@ -35,7 +35,8 @@ class Small:
 
 
 def features(rows: int, columns: int, seed: int = 0) -> np.ndarray:
-    """Continuous numbers but for two columns: the smallest value of column 1 occurs six times, that of column 2 five times."""
+    """Continuous numbers but for two columns: the smallest value of column 1 occurs six times, that of column
+    2 five times."""
     x = np.random.default_rng(seed).normal(3, 2, (rows, columns)).round(12)
     for column, times in ((1, 6), (2, 5)):
         x[np.linspace(0, rows - 1, times).astype(int), column] = -50.25

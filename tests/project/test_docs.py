@@ -1,4 +1,5 @@
-"""The pages under docs: examples run as they stand, what they quote is in the code and the published tables, links lead on."""
+"""The pages under docs: examples run as they stand, what they quote is in the code and the published tables,
+links lead on."""
 
 import csv
 import json
@@ -26,7 +27,9 @@ EXAMPLES = ROOT / "docs" / "examples"
 SHOWN = [
     (page, *found)
     for page in DOCS
-    for found in re.findall(r"<!-- (docs/examples/\S+) -->\n```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for found in re.findall(
+        r"<!-- (docs/examples/\S+) -->\n```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+    )
 ]
 
 
@@ -49,7 +52,9 @@ def test_both_walks_show_their_example():
 
 
 def test_the_readme_shows_the_same_method():
-    assert (EXAMPLES / "noise_contrast.py").read_text(encoding="utf-8") in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (EXAMPLES / "noise_contrast.py").read_text(encoding="utf-8") in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_method_of_ones_own_has_its_row_in_table_2(tmp_path):
@@ -57,7 +62,9 @@ def test_a_method_of_ones_own_has_its_row_in_table_2(tmp_path):
     code, out, err = vera("run", "table2", *plugin, "--only", "method=noise-contrast")
     assert (code, err) == (0, "")
     assert "1 of 1 trials are done" in out
-    assert re.search(r"to see it: vera render table2 .*--plugin \S+noise_contrast\.py", out), "or the row would not be there"
+    assert re.search(r"to see it: vera render table2 .*--plugin \S+noise_contrast\.py", out), (
+        "or the row would not be there"
+    )
     code, out, err = vera("render", "table2", *plugin)
     assert (code, err) == (0, "")
     with (tmp_path / "tables" / "table2-smoke.csv").open(newline="", encoding="utf-8") as file:
@@ -76,12 +83,16 @@ def noise_contrast(monkeypatch):
 
 def test_the_row_of_the_walk_is_not_that_of_maximum_likelihood(noise_contrast):
     trials = {trial.name: trial for trial in nice.trials("smoke")}
-    own, ml = (json.loads(run_trial(trials[name]).row.metrics)["test_log_likelihood"] for name in ("noise-contrast", "ML"))
+    own, ml = (
+        json.loads(run_trial(trials[name]).row.metrics)["test_log_likelihood"]
+        for name in ("noise-contrast", "ML")
+    )
     assert abs(own - ml) > 100, "or a newcomer concludes that the plug-in was not used"
 
 
 def test_the_method_of_the_walk_learns_a_density(noise_contrast):
-    """Its least loss is at the density itself: a mixture trained by it comes near what no model can exceed, −2.395 on moons."""
+    """Its least loss is at the density itself: a mixture trained by it comes near what no model can exceed,
+    −2.395 on moons."""
     method = {"name": "noise-contrast", "lr": 0.01}
     spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, method, steps=400, batch_size=200)
     assert json.loads(run_trial(Trial(spec, "smoke")).row.metrics)["test_log_likelihood"] > -2.6
@@ -98,7 +109,9 @@ def test_a_classifier_method_of_ones_own_has_its_row_in_table_6(tmp_path):
         lines = list(csv.DictReader(file))
     last = {line["dataset"]: line for line in lines}  # the last of each data set, as the page says
     assert len(last) == 4
-    assert all(line["method"] == "smooth-labels" and float(line["test_accuracy"]) > 0 for line in last.values())
+    assert all(
+        line["method"] == "smooth-labels" and float(line["test_accuracy"]) > 0 for line in last.values()
+    )
 
 
 @pytest.mark.usefixtures("registries")
@@ -108,7 +121,9 @@ def test_the_classifier_method_of_the_walk_learns_classes_and_a_level_of_f():
     for level in (0.0, 0.01):
         method = {"name": "smooth-labels", "level": level}
         networks = {"energy": {"name": "mlp-classifier", "hidden": [32]}}
-        spec = TrialSpec({"name": "wine", "labels_per_class": 10}, networks, method, steps=200, batch_size=64, task="joint")
+        spec = TrialSpec(
+            {"name": "wine", "labels_per_class": 10}, networks, method, steps=200, batch_size=64, task="joint"
+        )
         trainer = build_task(spec).build(spec)
         result = trainer.run()
         assert (result.outcome, result.metrics["test_accuracy"] > 0.8) == ("ok", True)
@@ -130,7 +145,16 @@ def test_data_of_ones_own_are_a_sweep(tmp_path):
 
 
 def test_labelled_points_of_ones_own_take_the_place_of_table_6s_data(tmp_path):
-    flags = ("--plugin", EXAMPLES / "two_classes.py", "--dataset", "two-classes", "--profile", "smoke", "--results-dir", tmp_path)
+    flags = (
+        "--plugin",
+        EXAMPLES / "two_classes.py",
+        "--dataset",
+        "two-classes",
+        "--profile",
+        "smoke",
+        "--results-dir",
+        tmp_path,
+    )
     for only in ("method=supervised", "label=VERA"):
         code, out, err = vera("run", "table6", *flags, "--only", only)
         assert (code, err) == (0, "")
@@ -149,7 +173,9 @@ def test_the_script_that_tries_a_method_runs_as_it_stands(noise_contrast, monkey
 
 
 def test_the_line_that_makes_meg_trains_in_place_of_the_readmes():
-    (line,) = re.findall(r"^method = .*$", (ROOT / "docs" / "methods" / "meg.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (line,) = re.findall(
+        r"^method = .*$", (ROOT / "docs" / "methods" / "meg.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     block = re.search(r"```python\n(import torch\nimport vera\n.*?)```", readme, re.DOTALL).group(1)
     script, changed = re.subn(r"^method = .*$", line, block, flags=re.MULTILINE)
@@ -160,7 +186,14 @@ def test_the_line_that_makes_meg_trains_in_place_of_the_readmes():
 
 
 def test_a_csv_file_takes_the_place_of_table_6s_data(tmp_path):
-    flags = ("--dataset", f"csv:{EXAMPLES / 'iris.csv'},label=species", "--profile", "smoke", "--results-dir", tmp_path)
+    flags = (
+        "--dataset",
+        f"csv:{EXAMPLES / 'iris.csv'},label=species",
+        "--profile",
+        "smoke",
+        "--results-dir",
+        tmp_path,
+    )
     code, out, err = vera("run", "table6", *flags, "--only", "method=supervised")
     assert (code, err) == (0, "")
     code, out, err = vera("render", "table6", *flags)
@@ -179,14 +212,18 @@ def test_a_page_that_is_stale_or_missing_is_named(tmp_path, monkeypatch, capsys)
     (tmp_path / "docs" / "methods").mkdir(parents=True)
     for path in METHODS[1:]:
         text = path.read_text(encoding="utf-8")
-        (tmp_path / "docs" / "methods" / path.name).write_text(text.replace("| `k` | 20 |", "| `k` | 21 |"), encoding="utf-8")
+        (tmp_path / "docs" / "methods" / path.name).write_text(
+            text.replace("| `k` | 20 |", "| `k` | 21 |"), encoding="utf-8"
+        )
     os.symlink(ROOT / "results", tmp_path / "results")
     monkeypatch.chdir(tmp_path)
     assert pages.main(["--check"]) == 1
     named = capsys.readouterr().err.splitlines()
     assert [line.split()[0] for line in named] == [f"docs/methods/{METHODS[0].name}", "docs/methods/vera.md"]
     assert pages.main([]) == 0
-    assert (tmp_path / "docs" / "methods" / "vera.md").read_bytes() == (ROOT / "docs" / "methods" / "vera.md").read_bytes()
+    assert (tmp_path / "docs" / "methods" / "vera.md").read_bytes() == (
+        ROOT / "docs" / "methods" / "vera.md"
+    ).read_bytes()
 
 
 def test_every_method_has_its_page_and_every_page_its_method():
@@ -206,11 +243,15 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
         assert sorted(quoted) == sorted(shown)
 
 
-def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(tmp_path, monkeypatch):
+def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(
+    tmp_path, monkeypatch
+):
     from bench.paper.experiments.mixtures import BEST_PCD, trained
 
     quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
-    assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {BEST_PCD}
+    assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {
+        BEST_PCD
+    }
     monkeypatch.chdir(ROOT)
     assert "| moons | VERA λ=1 | " in pages.numbers("vera")
     laptop = (pages.TABLES / "table10.csv").read_text(encoding="utf-8")
@@ -220,8 +261,13 @@ def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they
 
 
 def test_the_commands_of_a_page_are_those_of_the_tables_that_have_the_method():
-    text = (ROOT / "docs" / "methods" / "supervised.md").read_text(encoding="utf-8").partition("## Command")[2]
-    assert re.findall(r"^vera run (\S+) --only method=supervised$", text, re.MULTILINE) == ["table3", "table6"]
+    text = (
+        (ROOT / "docs" / "methods" / "supervised.md").read_text(encoding="utf-8").partition("## Command")[2]
+    )
+    assert re.findall(r"^vera run (\S+) --only method=supervised$", text, re.MULTILINE) == [
+        "table3",
+        "table6",
+    ]
 
 
 @pytest.mark.parametrize("path", METHODS, ids=lambda path: path.stem)
@@ -238,8 +284,16 @@ def test_a_page_has_all_its_parts(path):
 def test_the_deviations_that_a_page_names_exist(path):
     known = (ROOT / "DEVIATIONS.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^(?:\| )?(\d+)[.| ]", known, re.MULTILINE))
-    part = path.read_text(encoding="utf-8").partition("## Deviations from the paper")[2].partition("## Numbers")[0]
-    named = [number for group in re.findall(r"(?:^- |\. )((?:\d+, )*\d+): ", part, re.MULTILINE) for number in group.split(", ")]
+    part = (
+        path.read_text(encoding="utf-8")
+        .partition("## Deviations from the paper")[2]
+        .partition("## Numbers")[0]
+    )
+    named = [
+        number
+        for group in re.findall(r"(?:^- |\. )((?:\d+, )*\d+): ", part, re.MULTILINE)
+        for number in group.split(", ")
+    ]
     assert named
     assert set(named) <= known
 

@@ -8,7 +8,11 @@ from locations import ROOT
 
 
 def lint(directory):
-    command = [sys.executable, "-c", "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"]
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))",
+    ]
     return subprocess.run(command, cwd=directory, capture_output=True, text=True)
 
 

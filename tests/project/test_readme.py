@@ -1,8 +1,9 @@
-"""Every Python block of the README runs as it stands; every command in README and docs is one that the real parser takes.
+"""Every Python block of the README runs as it stands; every command in README and docs is one that the real
+parser takes.
 
-The commands that cost nothing are run, and what the README says of their output is what they print. The dear ones are checked as
-far as that goes without training: target, verb, flags, sweep, and that `--only` leaves trials. `.ci/run` runs them in smoke form,
-all that the README shows: that its list is whole is checked here.
+The commands that cost nothing are run, and what the README says of their output is what they print. The dear
+ones are checked as far as that goes without training: target, verb, flags, sweep, and that `--only` leaves
+trials. `.ci/run` runs them in smoke form, all that the README shows: that its list is whole is checked here.
 """
 
 import os
@@ -36,7 +37,9 @@ OWN_METHOD, OWN_DATA, LIKELIHOOD, FEW_LABELS = BLOCKS
 
 def run(code, cwd):
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, env=one_thread)
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, env=one_thread
+    )
 
 
 def test_own_data_example_trains_an_ebm_in_about_ten_lines(tmp_path):
@@ -88,10 +91,21 @@ assert trainer.history[-1]["loss"] < trainer.history[0]["loss"] < 0.7  # log 2 i
 def commands_of(page):
     """Those in fenced blocks, a line each, and those in backticks."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # a command may go on in the next line
-    blocks = [body for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if not language]
-    fenced = [found.group(1) for block in blocks for line in block.splitlines() if (found := re.fullmatch(COMMAND, line))]
+    blocks = [
+        body
+        for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        if not language
+    ]
+    fenced = [
+        found.group(1)
+        for block in blocks
+        for line in block.splitlines()
+        if (found := re.fullmatch(COMMAND, line))
+    ]
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    return fenced + [found.group(1) for code in re.findall(r"`([^`\n]+)`", prose) if (found := re.fullmatch(COMMAND, code))]
+    return fenced + [
+        found.group(1) for code in re.findall(r"`([^`\n]+)`", prose) if (found := re.fullmatch(COMMAND, code))
+    ]
 
 
 FOUND = sorted({command for page in PAGES for command in commands_of(page)})
@@ -117,7 +131,9 @@ def test_every_command_is_one_that_the_parser_takes(command):
     if not arguments_of_others(arguments):
         assert named <= {*sweeps.names(), *artifacts.known}
         assert all(name in artifacts.known for name in set(getattr(arguments, "names", [])) & named)
-    for name in [arguments.sweep] if getattr(arguments, "only", None) and not arguments_of_others(arguments) else []:
+    for name in (
+        [arguments.sweep] if getattr(arguments, "only", None) and not arguments_of_others(arguments) else []
+    ):
         assert matching(find_sweep(name).trials(arguments.profile), arguments.only)
 
 
@@ -178,7 +194,8 @@ ELSEWHERE = {
 
 
 def gist(command):
-    """What a smoke form has in common with what the README shows: program, verb or target, and what it is about."""
+    """What a smoke form has in common with what the README shows: program, verb or target, and what it is
+    about."""
     words = [word for word in shlex.split(command) if "=" not in word or word.startswith("--")]
     module = words[:3] if words[0] == "python" else words[:2]
     about = [word for word in words[len(module) : len(module) + 1] if not word.startswith("-")]
@@ -191,7 +208,9 @@ def test_every_command_of_the_readme_is_run(command):
     tables = command.startswith("make reproduce-")  # the loop of .ci/readme takes these off the README
     spoken_of = PLACEHOLDERS & set(shlex.split(command))
     known = command in CHEAP or any(command.startswith(beginning) for beginning in ELSEWHERE)
-    assert tables or spoken_of or known or gist(command) in script, f"add its smoke form to .ci/readme: {gist(command)}"
+    assert tables or spoken_of or known or gist(command) in script, (
+        f"add its smoke form to .ci/readme: {gist(command)}"
+    )
 
 
 def test_the_loop_over_tables_finds_those_of_the_readme():
@@ -201,7 +220,9 @@ def test_the_loop_over_tables_finds_those_of_the_readme():
     assert len(found) > 15
 
 
-@pytest.mark.parametrize(("name", "trials"), re.findall(r"^\| `make reproduce-([a-z0-9]+)` \| (\d+)[ |]", README, re.MULTILINE))
+@pytest.mark.parametrize(
+    ("name", "trials"), re.findall(r"^\| `make reproduce-([a-z0-9]+)` \| (\d+)[ |]", README, re.MULTILINE)
+)
 def test_the_counts_of_trials_are_those_of_the_sweeps(name, trials):
     """Of those that share another table's trials, the README says which."""
     assert len({trial.id for trial in find_sweep(name).trials("laptop")}) == int(trials)
@@ -231,11 +252,14 @@ def test_the_trials_shown_for_table_2_are_those_that_ship():
     ships = {row.trial_id[:8]: row for row in Store(f"{PUBLISHED}/trials").rows()}
     shown = [line for line in README.splitlines() if line.startswith(" ✓ ") and " mnist5k-logit " in line]
     assert len(shown) == 2
-    assert shown == [line_for(ships[line.split()[-1]], widths_of(find_sweep("table2").trials("laptop"))) for line in shown]
+    assert shown == [
+        line_for(ships[line.split()[-1]], widths_of(find_sweep("table2").trials("laptop"))) for line in shown
+    ]
 
 
 def test_the_trial_that_is_replayed_ships_and_is_the_first_of_the_list(tmp_path, monkeypatch, capsys):
-    """From an empty store. Nothing differs with the processor and the versions of its row; others may round otherwise."""
+    """From an empty store. Nothing differs with the processor and the versions of its row; others may round
+    otherwise."""
     monkeypatch.chdir(ROOT)
     command = next(command for command in FOUND if command.startswith("vera replay ") and "ID" not in command)
     name = command.split()[-1]
@@ -255,14 +279,17 @@ def cells_of(line):
 
 
 def test_the_accuracies_shown_are_the_published_ones():
-    """The small table of ten labels a class: three seeds at laptop, one of HUMAN at paper, and the paper's own beside it."""
+    """The small table of ten labels a class: three seeds at laptop, one of HUMAN at paper, and the paper's
+    own beside it."""
     tables = ROOT / "results" / "published" / "tables"
     found = {}
     for name in ("table6", "table6-paper"):
         for line in (tables / f"{name}.md").read_text(encoding="utf-8").splitlines():
             data, method, *values = [*cells_of(line), ""][:5]
             found[data, method] = values
-    heading, _, *lines = re.search(r"^\| \| digits 8 .*?(?=\n\n)", README, re.DOTALL | re.MULTILINE).group(0).splitlines()
+    heading, _, *lines = (
+        re.search(r"^\| \| digits 8 .*?(?=\n\n)", README, re.DOTALL | re.MULTILINE).group(0).splitlines()
+    )
     assert [cells_of(line)[0] for line in lines] == ["VERA", "VAT", "MEG", "labels alone"]
     for line in lines:
         label, *shown = cells_of(line)
@@ -273,14 +300,21 @@ def test_the_accuracies_shown_are_the_published_ones():
 
 
 METHOD_LINES = [
-    cells_of(line) for line in re.findall(r"^\| `[a-z-]+` \| `\w+\(energy.*$", README.partition("## A classifier")[0], re.M)
+    cells_of(line)
+    for line in re.findall(r"^\| `[a-z-]+` \| `\w+\(energy.*$", README.partition("## A classifier")[0], re.M)
 ]
 
 
 @pytest.mark.parametrize("line", METHOD_LINES, ids=[line[0] for line in METHOD_LINES])
 def test_a_method_is_made_as_its_line_says_of_what_it_needs(line):
     name, call, needs, _ = (cell.strip("`") for cell in line)
-    made = {"vera": vera, "MLP": vera.models.MLP, "energy": vera.models.MLP(2), "data_dim": 2, "latent_dim": 3}
+    made = {
+        "vera": vera,
+        "MLP": vera.models.MLP,
+        "energy": vera.models.MLP(2),
+        "data_dim": 2,
+        "latent_dim": 3,
+    }
     made["generator"] = vera.Generator(vera.models.MLPGenerator(latent_dim=3, data_dim=2))
     for what, energy in {"normalised": vera.models.GaussianMixture, "NICE": vera.models.NICE}.items():
         made |= {"energy": energy(2)} if what in needs else {}

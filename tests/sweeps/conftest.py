@@ -1,4 +1,5 @@
-"""The tests' own plug-in, for the modules that ask for it, and an S3 server on loopback, for the places that results can lie in."""
+"""The tests' own plug-in, for the modules that ask for it, and an S3 server on loopback, for the places that
+results can lie in."""
 
 import secrets
 
@@ -28,7 +29,9 @@ def s3_endpoint():
         running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
         running.start()
         endpoint = "{}:{}".format(*running.get_host_and_port())
-        objects = fs.S3FileSystem(endpoint_override=endpoint, scheme="http", region="us-east-1", allow_bucket_creation=True)
+        objects = fs.S3FileSystem(
+            endpoint_override=endpoint, scheme="http", region="us-east-1", allow_bucket_creation=True
+        )
         objects.create_dir(BUCKET)
         yield endpoint
         running.stop()

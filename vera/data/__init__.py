@@ -1,8 +1,9 @@
-"""Data sets: three toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and a user's own tensors.
+"""Data sets: three toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and a
+user's own tensors.
 
-Labelled data, of which a trial's seed makes a split: tables of the UCI archive, MNIST as a table, tables that install with
-scikit-learn, and a user's own; images of CIFAR10, CIFAR100 and SVHN, and digits as such images. StackedMNIST, whose modes can be
-counted, and images that a model has not seen.
+Labelled data, of which a trial's seed makes a split: tables of the UCI archive, MNIST as a table, tables that
+install with scikit-learn, and a user's own; images of CIFAR10, CIFAR100 and SVHN, and digits as such images.
+StackedMNIST, whose modes can be counted, and images that a model has not seen.
 """
 
 from vera.data.contract import DataSet, Stream

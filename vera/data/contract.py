@@ -1,7 +1,8 @@
 """The data contract: a data set gives endless streams of training batches and a test sample.
 
-All randomness of a stream (order, noise, fresh toy points) comes from a generator of its own, so that every method sees the
-same batches for the same seed, whatever random numbers it draws itself, and so that a stream's position is a few kilobytes.
+All randomness of a stream (order, noise, fresh toy points) comes from a generator of its own, so that every
+method sees the same batches for the same seed, whatever random numbers it draws itself, and so that a
+stream's position is a few kilobytes.
 """
 
 from abc import ABC, abstractmethod
@@ -11,7 +12,8 @@ import torch
 from torch import Tensor
 
 TEST_POINTS = "test points"
-"""The purpose from which the seed of a test sample is derived; with the bare seed it would begin like the training stream."""
+"""The purpose from which the seed of a test sample is derived; with the bare seed it would begin like the
+training stream."""
 
 
 class Stream(ABC):
@@ -47,4 +49,5 @@ class DataSet(ABC):
 
     @abstractmethod
     def test_points(self, seed: int, n: int | None = None) -> Tensor:
-        """n points that no stream trains on: fresh ones where there is a sampler, else of the test set (all of it for None)."""
+        """n points that no stream trains on: fresh ones where there is a sampler, else of the test set (all
+        of it for None)."""

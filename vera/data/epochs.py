@@ -1,10 +1,11 @@
 """Epochs: a stream through the rows of a tensor in a new random order each time round.
 
-The position is the generator's state, the seed of this epoch's permutation and a cursor: the permutation itself is made again
-from its seed, so a checkpoint of a stream over 60,000 images is 5 kB. The last incomplete batch of an epoch is dropped.
+The position is the generator's state, the seed of this epoch's permutation and a cursor: the permutation
+itself is made again from its seed, so a checkpoint of a stream over 60,000 images is 5 kB. The last
+incomplete batch of an epoch is dropped.
 
-Trap: what is random about a batch beyond its order (noise) has to be redrawn at every access and with the stream's own
-generator. That is the `finish` hook; it gets a copy of the chosen rows, and the generator.
+Trap: what is random about a batch beyond its order (noise) has to be redrawn at every access and with the
+stream's own generator. That is the `finish` hook; it gets a copy of the chosen rows, and the generator.
 """
 
 from collections.abc import Callable

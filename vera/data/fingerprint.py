@@ -1,4 +1,5 @@
-"""Fingerprints: 16 hex digits that change with a data set's content and preprocessing, and with nothing else."""
+"""Fingerprints: 16 hex digits that change with a data set's content and preprocessing, and with nothing
+else."""
 
 import hashlib
 import json

@@ -1,10 +1,11 @@
 """Labelled data: points with a class each, of which a method may see few labels or all.
 
-A registered labelled data set is a *source*: what the files hold. A trial's seed makes a `Split` of it: which points train, which
-of them show their label, which are held out. So a seed changes split, labelled subset and initialisation together, as in the
-paper, and the fingerprint is one of the source alone.
+A registered labelled data set is a *source*: what the files hold. A trial's seed makes a `Split` of it: which
+points train, which of them show their label, which are held out. So a seed changes split, labelled subset and
+initialisation together, as in the paper, and the fingerprint is one of the source alone.
 
-Trap: labelled points stay in the unlabelled stream too; taking them out would show the model other data than the paper's.
+Trap: labelled points stay in the unlabelled stream too; taking them out would show the model other data than
+the paper's.
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +27,8 @@ from vera.training.random_state import seed_for
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Points to model, and labelled points to classify. Where every point shows its label, `labelled` is `x` itself."""
+    """Points to model, and labelled points to classify. Where every point shows its label, `labelled` is `x`
+    itself."""
 
     x: Tensor
     labelled: Tensor
@@ -67,7 +69,8 @@ class LabelledData(ABC):
 
 
 class SplitFacts(NamedTuple):
-    """What Table 8 says of a data set; the share is that of the most frequent class among training points, in percent."""
+    """What Table 8 says of a data set; the share is that of the most frequent class among training points, in
+    percent."""
 
     features: int
     examples: int
@@ -76,7 +79,8 @@ class SplitFacts(NamedTuple):
 
 
 class Split(DataSet):
-    """Training points of which some show their labels, and held-out points with theirs; points are float32, labels int64.
+    """Training points of which some show their labels, and held-out points with theirs; points are float32,
+    labels int64.
 
     `shown` are the rows of the training points whose label a method may see; None stands for all of them.
     """
@@ -105,7 +109,8 @@ class Split(DataSet):
 
     @cached_property
     def majority_share(self) -> float:
-        """Of the most frequent class among held-out points: the accuracy of a model that says nothing else."""
+        """Of the most frequent class among held-out points: the accuracy of a model that says nothing
+        else."""
         return float(self.held_out_labels.bincount(minlength=self.classes).max()) / len(self.held_out_labels)
 
     @property
@@ -114,23 +119,32 @@ class Split(DataSet):
         return SplitFacts(self.data_dim, len(self.train), self.classes, 100 * largest / len(self.train))
 
     def points(self, rows: Tensor, rng: torch.Generator) -> Tensor:
-        """These training points as a batch shows them; what is random about that (augmentation) is drawn from `rng`."""
+        """These training points as a batch shows them; what is random about that (augmentation) is drawn from
+        `rng`."""
         return self.train.index_select(0, rows)
 
     def stream(self, batch_size: int, seed: int) -> Stream:
-        return LabelledStream(self, batch_size, seed) if self.shown is None else TwoStreams(self, self.shown, batch_size, seed)
+        return (
+            LabelledStream(self, batch_size, seed)
+            if self.shown is None
+            else TwoStreams(self, self.shown, batch_size, seed)
+        )
 
     def test_points(self, seed: int, n: int | None = None) -> Tensor:
         return choose_rows(self.held_out, n, torch.Generator().manual_seed(seed_for(seed, "held-out points")))
 
     def _check(self, part: str, x: Tensor, labels: Tensor) -> None:
-        """A label that is no class would be an error deep inside a step, and −100 would be passed over in silence; a point that is
-        not finite would seem to be the method's fault."""
+        """A label that is no class would be an error deep inside a step, and −100 would be passed over in
+        silence; a point that is not finite would seem to be the method's fault."""
         owner = f"The data set '{self.name}'"
         if not len(x) or len(x) != len(labels):
-            raise SettingError(f"{owner} has {len(x) or 'no'} {part} points and {len(labels)} labels for them.")
+            raise SettingError(
+                f"{owner} has {len(x) or 'no'} {part} points and {len(labels)} labels for them."
+            )
         if labels.dtype != torch.int64:
-            raise SettingError(f"{owner}: {part} labels must be int64, got {str(labels.dtype).removeprefix('torch.')}.")
+            raise SettingError(
+                f"{owner}: {part} labels must be int64, got {str(labels.dtype).removeprefix('torch.')}."
+            )
         low, high = (int(end) for end in labels.aminmax())
         if low < 0 or high >= self.classes:
             raise SettingError(
@@ -169,16 +183,24 @@ class TwoStreams(Stream):
     def __init__(self, split: Split, shown: Tensor, batch_size: int, seed: int) -> None:
         super().__init__(seed)
         self.split = split
-        self.unlabelled = EpochStream(torch.arange(len(split.train)), batch_size, seed_for(seed, "unlabelled points"))
+        self.unlabelled = EpochStream(
+            torch.arange(len(split.train)), batch_size, seed_for(seed, "unlabelled points")
+        )
         self.rows = EpochStream(shown, min(batch_size, len(shown)), seed_for(seed, "labelled points"))
 
     def next_batch(self) -> LabelledBatch:
         rows = self.rows.next_batch()
         x = self.split.points(self.unlabelled.next_batch(), self.rng)
-        return LabelledBatch(x, self.split.points(rows, self.rng), self.split.train_labels.index_select(0, rows))
+        return LabelledBatch(
+            x, self.split.points(rows, self.rng), self.split.train_labels.index_select(0, rows)
+        )
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "unlabelled": self.unlabelled.state_dict(), "rows": self.rows.state_dict()}
+        return {
+            **super().state_dict(),
+            "unlabelled": self.unlabelled.state_dict(),
+            "rows": self.rows.state_dict(),
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
@@ -187,7 +209,8 @@ class TwoStreams(Stream):
 
 
 def shuffled(n: int, seed: int) -> NDArray[np.intp]:
-    """The numbers below n in the order of numpy's classic generator, which takes seeds of 32 bits: of a longer one the last 32."""
+    """The numbers below n in the order of numpy's classic generator, which takes seeds of 32 bits: of a
+    longer one the last 32."""
     return np.random.RandomState(seed % 2**32).permutation(n)
 
 

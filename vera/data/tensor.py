@@ -1,8 +1,8 @@
 """A user's own points: an (N, D) tensor or array of floats, trained on in shuffled epochs.
 
-The points are copied once, to float32 on the CPU, so that the fingerprint stays true whatever the caller does to the original.
-Trap: a NaN or an infinity is refused and named. Dropping such rows would train on other data than the user believes; kept, they
-would end the run as *diverged*, which says that the method failed.
+The points are copied once, to float32 on the CPU, so that the fingerprint stays true whatever the caller does
+to the original. Trap: a NaN or an infinity is refused and named. Dropping such rows would train on other data
+than the user believes; kept, they would end the run as *diverged*, which says that the method failed.
 """
 
 import hashlib
@@ -33,7 +33,9 @@ class TensorData(DataSet):
         self.test = None if test is None else _points(test, "the test data")
         self.data_dim = self.train.shape[1]
         if self.test is not None and self.test.shape[1] != self.data_dim:
-            raise SettingError(f"The training data has {self.data_dim} columns, the test data {self.test.shape[1]}.")
+            raise SettingError(
+                f"The training data has {self.data_dim} columns, the test data {self.test.shape[1]}."
+            )
         refuse_unfinite(self.train, name, "training")
         if self.test is not None:
             refuse_unfinite(self.test, name, "test")
@@ -54,7 +56,9 @@ class TensorData(DataSet):
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         if self.test is None:
-            raise VeraError(f"The data set '{self.name}' has no test points: give them as TensorData(x, test=...).")
+            raise VeraError(
+                f"The data set '{self.name}' has no test points: give them as TensorData(x, test=...)."
+            )
         return choose_rows(self.test, n, torch.Generator().manual_seed(seed_for(seed, TEST_POINTS)))
 
 
@@ -64,11 +68,14 @@ def as_dataset(data: Any) -> DataSet:
         return data
     if isinstance(data, Tensor | np.ndarray):
         return TensorData(data)
-    raise SettingError(f"Data must be a DataSet, a torch.Tensor or a numpy array, got {type(data).__name__}{_way(data)}.")
+    raise SettingError(
+        f"Data must be a DataSet, a torch.Tensor or a numpy array, got {type(data).__name__}{_way(data)}."
+    )
 
 
 def _way(data: Any) -> str:
-    """From what people have their data in to what is taken here; each is known by its looks, so that pandas need not be there."""
+    """From what people have their data in to what is taken here; each is known by its looks, so that pandas
+    need not be there."""
     if isinstance(data, list | tuple):
         return ": give torch.tensor(data)"
     if hasattr(data, "to_numpy"):
@@ -78,11 +85,17 @@ def _way(data: Any) -> str:
 
 def _points(x: Any, what: str) -> Tensor:
     if not isinstance(x, Tensor | np.ndarray):
-        raise SettingError(f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}{_way(x)}.")
+        raise SettingError(
+            f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}{_way(x)}."
+        )
     if isinstance(x, np.ma.MaskedArray) or (isinstance(x, Tensor) and x.layout != torch.strided):
-        raise SettingError(f"{what} must be dense and without a mask; fill it first, for example with x.filled() or x.to_dense().")
+        raise SettingError(
+            f"{what} must be dense and without a mask; fill it first, for example with x.filled() or x.to_dense()."
+        )
     if isinstance(x, Tensor) and x.is_meta:
-        raise SettingError(f"{what} must have values, and a tensor on the device 'meta' has none: make it on the device 'cpu'.")
+        raise SettingError(
+            f"{what} must have values, and a tensor on the device 'meta' has none: make it on the device 'cpu'."
+        )
     if x.ndim and len(x) == 0:
         raise SettingError(f"{what} must have at least one point, got shape {tuple(x.shape)}.")
     if x.ndim != 2 or x.shape[1] == 0:

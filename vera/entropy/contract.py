@@ -1,7 +1,8 @@
 """The entropy-gradient contract: a direction c for every generated x, with ∇_φ H = E[cᵀ ∂x/∂φ].
 
-c = −∇ log q(x), and ∇ log q(x) = −E[x − g(z)]/σ² over the posterior of z given x (Eq. 7, signs corrected: Eq. 6 lacks a minus).
-Trap: only the gradient of ⟨c, x⟩ with c held constant is an entropy gradient; the value of ⟨c, x⟩ is not an entropy.
+c = −∇ log q(x), and ∇ log q(x) = −E[x − g(z)]/σ² over the posterior of z given x (Eq. 7, signs corrected: Eq.
+6 lacks a minus). Trap: only the gradient of ⟨c, x⟩ with c held constant is an entropy gradient; the value of
+⟨c, x⟩ is not an entropy.
 """
 
 from abc import ABC, abstractmethod

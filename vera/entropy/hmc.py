@@ -1,10 +1,11 @@
 """HMC on the posterior of z given x, started at the known latent z0 (the regulariser of PresGAN; "VERA-HMC").
 
-Target −½‖z‖² − ‖x − g(z)‖²/(2σ²); the score is −(x − mean of g over the kept positions)/σ². With `force="full"` the leapfrog
-follows the gradient of that target. With `force="prior_only"` it follows −z alone, because the published code evaluates g without
-gradient: valid, since the accept test uses the whole target, but nearly a random walk, and the paper's numbers came from it.
-Trap: batch norm ties the chains of a batch together, and then neither the accept test nor a remembered force is right; here it is
-frozen at the statistics of z0, with which x was made.
+Target −½‖z‖² − ‖x − g(z)‖²/(2σ²); the score is −(x − mean of g over the kept positions)/σ². With
+`force="full"` the leapfrog follows the gradient of that target. With `force="prior_only"` it follows −z
+alone, because the published code evaluates g without gradient: valid, since the accept test uses the whole
+target, but nearly a random walk, and the paper's numbers came from it. Trap: batch norm ties the chains of a
+batch together, and then neither the accept test nor a remembered force is right; here it is frozen at the
+statistics of z0, with which x was made.
 """
 
 from typing import Literal
@@ -23,7 +24,8 @@ Force = Literal["full", "prior_only"]
 
 
 class Posterior(Target):
-    """log p(z|x) up to a constant, and its gradient −z + Jᵀ(x − g(z))/σ²: one pass back through g, and no graph of the squares."""
+    """log p(z|x) up to a constant, and its gradient −z + Jᵀ(x − g(z))/σ²: one pass back through g, and no
+    graph of the squares."""
 
     def __init__(self, generator: Generator, x: Tensor) -> None:
         self.generator, self.x = generator, x
@@ -52,7 +54,8 @@ class Posterior(Target):
 
 
 class HMCEntropy(EntropyGradient):
-    """Two burn-in transitions, then two kept, of five leapfrog steps each; the step size aims at acceptance .67."""
+    """Two burn-in transitions, then two kept, of five leapfrog steps each; the step size aims at acceptance
+    .67."""
 
     @validated
     def __init__(
@@ -68,7 +71,9 @@ class HMCEntropy(EntropyGradient):
         like: Tensor | None = None,
     ) -> None:
         self.force, self.burn_in, self.kept, self.leapfrog_steps = force, burn_in, kept, leapfrog_steps
-        self.step = StepSize(1 / latent_dim if step_size is None else step_size, target=0.67, rate=adaptation, like=like)
+        self.step = StepSize(
+            1 / latent_dim if step_size is None else step_size, target=0.67, rate=adaptation, like=like
+        )
 
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
         with statistics_of(generator.net, z0):
@@ -85,7 +90,9 @@ class HMCEntropy(EntropyGradient):
     def _positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
         posterior = Posterior(generator, x)
         target = posterior if self.force == "full" else PriorForce(posterior.log_density)
-        return hmc(z0, target, self.step, burn_in=self.burn_in, kept=self.kept, leapfrog_steps=self.leapfrog_steps)
+        return hmc(
+            z0, target, self.step, burn_in=self.burn_in, kept=self.kept, leapfrog_steps=self.leapfrog_steps
+        )
 
     def warm_up(self, generator: Generator, z0: Tensor, x: Tensor) -> None:
         self.positions(generator, z0, x)

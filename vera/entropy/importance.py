@@ -1,9 +1,10 @@
-"""Importance sampling round the known latent: ξ(z|z0) = N(z0, diag η²), self-normalised over k draws (Eqs. 8-10).
+"""Importance sampling round the known latent: ξ(z|z0) = N(z0, diag η²), self-normalised over k draws (Eqs.
+8-10).
 
-ℓ_i = log N(x; g(z_i), σ²I) + log N(z_i; 0, I) − log N(z_i; z0, diag η²);  c = Σ_i softmax(ℓ)_i (x − g(z_i)) / σ².
-η ascends the ELBO at one reparameterised draw; nothing else receives a gradient from it. The k·B pass needs no graph, so none is
-built. It runs in a few chunks, which bounds memory and stays in cache. Trap: cut over k, never over the batch, or batch norm sees
-another population.
+ℓ_i = log N(x; g(z_i), σ²I) + log N(z_i; 0, I) − log N(z_i; z0, diag η²);  c = Σ_i softmax(ℓ)_i (x − g(z_i)) /
+σ². η ascends the ELBO at one reparameterised draw; nothing else receives a gradient from it. The k·B pass
+needs no graph, so none is built. It runs in a few chunks, which bounds memory and stays in cache. Trap: cut
+over k, never over the batch, or batch norm sees another population.
 """
 
 import math
@@ -20,7 +21,8 @@ from vera.training.optimisers import ADAM_BETAS, adam
 class ImportanceEntropy(EntropyGradient):
     """k draws from a Gaussian round z0 whose scale η is tuned by the ELBO.
 
-    `shared_eta` keeps one η for all latent dimensions (the paper's notation); the default is a vector (its code).
+    `shared_eta` keeps one η for all latent dimensions (the paper's notation); the default is a vector (its
+    code).
     """
 
     @validated
@@ -53,7 +55,8 @@ class ImportanceEntropy(EntropyGradient):
         self.optimiser.step()
 
     def elbo(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-        """log N(x; g(z), σ²I) + log N(z; 0, I) + entropy of ξ at one draw z = z0 + η ⊙ noise, per example, up to a constant."""
+        """log N(x; g(z), σ²I) + log N(z; 0, I) + entropy of ξ at one draw z = z0 + η ⊙ noise, per example, up
+        to a constant."""
         z = torch.addcmul(z0, self.log_eta.exp(), torch.randn_like(z0))
         misfit = (x - generator.mean(z)).flatten(1).square().sum(1) / generator.sigma.detach().square()
         return self.log_eta.expand(z0.shape[1]).sum() - 0.5 * (misfit + z.square().sum(1))
@@ -75,15 +78,16 @@ class ImportanceEntropy(EntropyGradient):
         return {"eta": self.eta.mean()}
 
     def _weigh(self, generator: Generator, z0: Tensor, x: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Of one chunk of draws: the largest log weight (B,), and relative to it the sum of the weights (B,) and the weighted
-        sum of g(z_i) − x (B, D). Chunks are then put together as one softmax."""
+        """Of one chunk of draws: the largest log weight (B,), and relative to it the sum of the weights (B,)
+        and the weighted sum of g(z_i) − x (B, D). Chunks are then put together as one softmax."""
         log_w, offsets = self._draw(generator, z0, x, size)
         peak = log_w.amax(0)
         weights = log_w.sub_(peak).exp_()
         return peak, weights.sum(0), offsets.mul_(weights.unsqueeze(-1)).sum(0)
 
     def _draw(self, generator: Generator, z0: Tensor, x: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """(log weights (size, B), offsets g(z_i) − x (size, B, D)); what is equal for all i is left out of the weights."""
+        """(log weights (size, B), offsets g(z_i) − x (size, B, D)); what is equal for all i is left out of
+        the weights."""
         noise = torch.randn(size, *z0.shape, device=z0.device, dtype=z0.dtype)
         z = torch.addcmul(z0, self.eta, noise)
         log_w = _squared_length(noise) - _squared_length(z)

@@ -1,6 +1,13 @@
-"""Evaluation: likelihoods, densities on a grid, samples, image quality, modes, outliers, effective sample sizes, score errors."""
+"""Evaluation: likelihoods, densities on a grid, samples, image quality, modes, outliers, effective sample
+sizes, score errors."""
 
-from vera.evaluation.classification import ClassificationEvaluation, Reliability, auroc, classification_metrics, predict
+from vera.evaluation.classification import (
+    ClassificationEvaluation,
+    Reliability,
+    auroc,
+    classification_metrics,
+    predict,
+)
 from vera.evaluation.conditional import RefinedSamples, SortedSamples, by_class, chain_images, refined_samples
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
 from vera.evaluation.ess import (
@@ -18,7 +25,14 @@ from vera.evaluation.inception import TorchFidelityInception, TorchScriptIncepti
 from vera.evaluation.likelihood import Estimate, LikelihoodEvaluation, best_of_batches, log_likelihood
 from vera.evaluation.modes import ModeCount, count_modes, mode_numbers, mode_shares
 from vera.evaluation.outliers import histograms, outlier_aurocs, outlier_metrics, outlier_scores, separation
-from vera.evaluation.quality import ImageQuality, InceptionScore, Reference, image_quality, inception_score, reference_of
+from vera.evaluation.quality import (
+    ImageQuality,
+    InceptionScore,
+    Reference,
+    image_quality,
+    inception_score,
+    reference_of,
+)
 from vera.evaluation.samples import energy_distance, exact_samples, training_samples
 from vera.evaluation.score import ScoreError, score_error, tune_estimator
 

@@ -1,8 +1,9 @@
 """What evaluation works out once and keeps: a trained digit classifier, the statistics of a reference set.
 
-The folder is VERA_CACHE, else `evaluation` in the data directory. File names are made of fingerprints and nothing in a file knows
-a path, so a folder can be copied to another machine. A file is written whole or not at all. Trap: what is kept is never needed.
-A file that is missing, damaged or of another version, and a folder that may not be written, mean that the work is done again.
+The folder is VERA_CACHE, else `evaluation` in the data directory. File names are made of fingerprints and
+nothing in a file knows a path, so a folder can be copied to another machine. A file is written whole or not
+at all. Trap: what is kept is never needed. A file that is missing, damaged or of another version, and a
+folder that may not be written, mean that the work is done again.
 """
 
 import fcntl
@@ -25,7 +26,8 @@ def kept_in(data_dir: DataDir = None) -> Path:
 
 
 def found_or_made(path: Path, find: Callable[[], T | None], make: Callable[[], T]) -> T:
-    """What is kept there, or else made now, by one process at a time: others wait for what the first makes, and find it."""
+    """What is kept there, or else made now, by one process at a time: others wait for what the first makes,
+    and find it."""
     found = find()
     if found is None:
         with _alone(path):
@@ -42,7 +44,9 @@ def _alone(path: Path) -> Iterator[None]:
         with suppress(OSError):
             lock.parent.mkdir(parents=True, exist_ok=True)
             fcntl.flock(stack.enter_context(lock.open("ab")), fcntl.LOCK_EX)
-            stack.callback(lock.unlink, missing_ok=True)  # who waits has it open; who comes later finds what was made
+            stack.callback(
+                lock.unlink, missing_ok=True
+            )  # who waits has it open; who comes later finds what was made
         yield
 
 

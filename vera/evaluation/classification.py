@@ -1,9 +1,10 @@
 """How good a classifier is, and how well it knows it: accuracy, Brier score, calibration, AUROC.
 
-Brier is the multi-class form, mean Σ_c (p_c − y_c)², twice the two-class form that some report. ECE has 20 bins of equal width
-over the largest probability, |confidence − accuracy| weighted by the bin's mass. AUROC is the probability that a positive scores
-above a negative, ties counted half; it is exact, from ranks. Trap: a model that says one class for everything has the accuracy of
-that class's share, which looks respectable where classes are unequal; `largest_predicted_share` shows it.
+Brier is the multi-class form, mean Σ_c (p_c − y_c)², twice the two-class form that some report. ECE has 20
+bins of equal width over the largest probability, |confidence − accuracy| weighted by the bin's mass. AUROC is
+the probability that a positive scores above a negative, ties counted half; it is exact, from ranks. Trap: a
+model that says one class for everything has the accuracy of that class's share, which looks respectable where
+classes are unequal; `largest_predicted_share` shows it.
 """
 
 import math
@@ -20,15 +21,18 @@ from vera.models.classifier import Classifier
 from vera.models.generator import evaluating
 
 COLLAPSED = 0.95
-"""A classifier that gives one class to more than this share of the points, when that class has less, has collapsed."""
+"""A classifier that gives one class to more than this share of the points, when that class has less, has
+collapsed."""
 ECE_BINS, DIAGRAM_BINS = 20, 10
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Points by their largest probability, in bins of equal width over [0, 1]: how many, mean confidence, accuracy.
+    """Points by their largest probability, in bins of equal width over [0, 1]: how many, mean confidence,
+    accuracy.
 
-    The last two are NaN for an empty bin. A probability that is NaN falls into the first bin, whose confidence is then NaN too.
+    The last two are NaN for an empty bin. A probability that is NaN falls into the first bin, whose
+    confidence is then NaN too.
     """
 
     counts: Tensor
@@ -41,7 +45,9 @@ class Reliability:
         index = (largest.nan_to_num(0.0) * bins).long().clamp(max=bins - 1)
         counts = index.bincount(minlength=bins).double()
         confidence = torch.zeros(bins, dtype=torch.float64).scatter_add_(0, index, largest)
-        correct = torch.zeros(bins, dtype=torch.float64).scatter_add_(0, index, (predicted == labels).double())
+        correct = torch.zeros(bins, dtype=torch.float64).scatter_add_(
+            0, index, (predicted == labels).double()
+        )
         return cls(counts, confidence / counts, correct / counts)
 
     @property
@@ -54,18 +60,23 @@ class Reliability:
 def auroc(positive: Tensor, negative: Tensor) -> float:
     """P(score of a positive > score of a negative), ties as one half; NaN if a score is not finite."""
     if not len(positive) or not len(negative):
-        raise SettingError(f"auroc: needs scores of both kinds, got {len(positive)} positive and {len(negative)} negative.")
+        raise SettingError(
+            f"auroc: needs scores of both kinds, got {len(positive)} positive and {len(negative)} negative."
+        )
     if not (positive.isfinite().all() and negative.isfinite().all()):
         return math.nan
     ordered = negative.double().sort().values
     positive = positive.double().contiguous()
-    below, not_above = torch.searchsorted(ordered, positive), torch.searchsorted(ordered, positive, right=True)
+    below, not_above = (
+        torch.searchsorted(ordered, positive),
+        torch.searchsorted(ordered, positive, right=True),
+    )
     return float((below + not_above).double().mean() / (2 * len(ordered)))
 
 
 def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
-    """Everything of a set of logits that is a number. If one of them is not finite, none of the numbers is: the largest of such
-    logits is no prediction, and an accuracy would count it as one."""
+    """Everything of a set of logits that is a number. If one of them is not finite, none of the numbers is:
+    the largest of such logits is no prediction, and an accuracy would count it as one."""
     probabilities = torch.softmax(logits.double(), dim=1)
     predicted = probabilities.argmax(1)
     one_hot = torch.nn.functional.one_hot(labels, logits.shape[1])
@@ -105,5 +116,7 @@ class ClassificationEvaluation:
 
     def __call__(self, method: Any) -> dict[str, float]:
         if not isinstance(method.energy, Classifier):
-            raise IncompatibleModel(f"{type(method.energy).__name__} is not a Classifier, so it has no accuracy.")
+            raise IncompatibleModel(
+                f"{type(method.energy).__name__} is not a Classifier, so it has no accuracy."
+            )
         return classification_metrics(predict(method.energy, self.split.held_out), self.split.held_out_labels)

@@ -1,8 +1,10 @@
-"""Samples of an energy model with a generator: refined by MALA, step by step for a figure, and sorted by class.
+"""Samples of an energy model with a generator: refined by MALA, step by step for a figure, and sorted by
+class.
 
-A refined sample is a generator's, moved by 100 MALA steps over (z, ε) with a step size that has been tuned first. Conditional
-samples are the unconditional ones that the classifier puts into a class (Figure 4): the dedicated conditional sampling of the
-published code cannot run. Trap: a class that the model never shows has no samples, and its place stays empty.
+A refined sample is a generator's, moved by 100 MALA steps over (z, ε) with a step size that has been tuned
+first. Conditional samples are the unconditional ones that the classifier puts into a class (Figure 4): the
+dedicated conditional sampling of the published code cannot run. Trap: a class that the model never shows has
+no samples, and its place stays empty.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ from vera.spec.settings import Count, validated
 
 @dataclass(frozen=True)
 class RefinedSamples:
-    """n images as the generator makes them, the same after refinement, and acceptances: after tuning, and on the way."""
+    """n images as the generator makes them, the same after refinement, and acceptances: after tuning, and on
+    the way."""
 
     generated: Tensor
     refined: Tensor
@@ -50,7 +53,8 @@ def _refine(refiner: LatentRefiner, n: int, steps: int) -> tuple[Tensor, Tensor,
 
 @validated
 def chain_images(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
-    """(chains, steps + 1, ...): the generator's samples and every consecutive step of a tuned refiner's chains (Figure 7)."""
+    """(chains, steps + 1, ...): the generator's samples and every consecutive step of a tuned refiner's
+    chains (Figure 7)."""
     v = refiner.start(chains)
     images = [refiner.decode(v)]
     for _ in range(steps):
@@ -61,7 +65,8 @@ def chain_images(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) 
 
 @dataclass(frozen=True)
 class SortedSamples:
-    """Images in the order of their class, the surest first, with p(y|x); and how many are missing of each class, if any."""
+    """Images in the order of their class, the surest first, with p(y|x); and how many are missing of each
+    class, if any."""
 
     images: Tensor
     labels: Tensor
@@ -71,7 +76,8 @@ class SortedSamples:
 
 @validated
 def by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
-    """At most `per_class` images of each class, by their largest p(y|x). An image whose logits are not finite has no class."""
+    """At most `per_class` images of each class, by their largest p(y|x). An image whose logits are not finite
+    has no class."""
     logits = predict(classifier, images, chunk=100).double()
     probabilities, labels = logits.softmax(1).max(1)
     usable = logits.isfinite().all(1)

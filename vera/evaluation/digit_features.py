@@ -1,12 +1,13 @@
 """Features and class probabilities of digits, by a classifier that is trained here: no download is needed.
 
-It is the classifier that counts modes (B.5), trained on the 4,000 embedded digits, or on MNIST's 60,000 where its files are there:
-Adadelta at rate 1, times .7 each epoch, batches of 64. Its 128 last hidden units are the features. A distance in them is no FID
-and its level means nothing beside one; it orders methods on one machine without Inception.
+It is the classifier that counts modes (B.5), trained on the 4,000 embedded digits, or on MNIST's 60,000 where
+its files are there: Adadelta at rate 1, times .7 each epoch, batches of 64. Its 128 last hidden units are the
+features. A distance in them is no FID and its level means nothing beside one; it orders methods on one
+machine without Inception.
 
-Traps: digits must reach it framed as those it was trained on: padded, as the data set digits32 has them, or resized, as
-StackedMNIST has them. And training is repeatable on one machine but not to the last bit on another, so the fingerprint is one of
-the weights, not of the recipe.
+Traps: digits must reach it framed as those it was trained on: padded, as the data set digits32 has them, or
+resized, as StackedMNIST has them. And training is repeatable on one machine but not to the last bit on
+another, so the fingerprint is one of the weights, not of the recipe.
 """
 
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ DIGIT, PADDED = 28, 32
 class DigitRecipe:
     """How the classifier is made: digits from where, at which side, padded or resized to it, how often seen.
 
-    Padded digits are 32 × 32, or have a side that divides 32 and are averaged down to it. Counting the modes of StackedMNIST as the
-    paper does takes DigitRecipe(64, "resize", "mnist", 14).
+    Padded digits are 32 × 32, or have a side that divides 32 and are averaged down to it. Counting the modes
+    of StackedMNIST as the paper does takes DigitRecipe(64, "resize", "mnist", 14).
     """
 
     side: Count = PADDED
@@ -62,13 +63,17 @@ class DigitRecipe:
         if self.frame == "pad":
             border = (PADDED - DIGIT) // 2
             return adaptive_avg_pool2d(pad(images, [border] * 4, value=-1.0), self.side)
-        return interpolate(images, (self.side, self.side), mode="bilinear", align_corners=False, antialias=True)
+        return interpolate(
+            images, (self.side, self.side), mode="bilinear", align_corners=False, antialias=True
+        )
 
 
 class DigitFeatures(Features):
-    """128 features and 10 probabilities of an image of a digit; the channels of a coloured image are averaged.
+    """128 features and 10 probabilities of an image of a digit; the channels of a coloured image are
+    averaged.
 
-    Images have the recipe's side, or 28, and are then framed like its digits. `accuracy` is that on the held-out digits.
+    Images have the recipe's side, or 28, and are then framed like its digits. `accuracy` is that on the
+    held-out digits.
     """
 
     key, dim, chunk = "digits", 128, 500
@@ -104,11 +109,14 @@ class DigitFeatures(Features):
             shape = " × ".join(map(str, pixels.shape[2:]))
             raise IncompatibleModel(f"{self.name} sees images of side {side} or {DIGIT}, not {shape}.")
         images = pixels / 127.5 - 1
-        return _hidden_and_probabilities(self.classifier, images if pixels.shape[2] == side else self.recipe.framed(images))
+        return _hidden_and_probabilities(
+            self.classifier, images if pixels.shape[2] == side else self.recipe.framed(images)
+        )
 
 
 def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> Description:
-    """The input of the last layer is taken on its way, so that the classifier's own normalising is what the images get."""
+    """The input of the last layer is taken on its way, so that the classifier's own normalising is what the
+    images get."""
     hidden: list[Tensor] = []
     hook = classifier.net[-1].register_forward_pre_hook(lambda _, inputs: hidden.append(inputs[0]))
     try:
@@ -118,17 +126,29 @@ def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> De
     return Description(hidden[0], probabilities)
 
 
-def trained_digit_classifier(recipe: DigitRecipe, data_dir: DataDir, device: torch.device) -> tuple[DigitClassifier, float]:
-    """The classifier in evaluation mode and its accuracy on held-out digits: as it was kept, or trained now and kept."""
+def trained_digit_classifier(
+    recipe: DigitRecipe, data_dir: DataDir, device: torch.device
+) -> tuple[DigitClassifier, float]:
+    """The classifier in evaluation mode and its accuracy on held-out digits: as it was kept, or trained now
+    and kept."""
     digits = recipe.digits(data_dir)
     facts = fingerprint_of(
-        form="digit classifier", version=1, data=digits.fingerprint, side=recipe.side, frame=recipe.frame, epochs=recipe.epochs
+        form="digit classifier",
+        version=1,
+        data=digits.fingerprint,
+        side=recipe.side,
+        frame=recipe.frame,
+        epochs=recipe.epochs,
     )
     file = kept_in(data_dir) / f"digit-classifier-{facts}.pt"
 
     def make() -> tuple[DigitClassifier, float]:
         classifier, accuracy = _train(recipe, digits.split(SEED), device)
-        state = {"weights": classifier.state_dict(), "accuracy": accuracy, "digest": weights_digest(classifier)}
+        state = {
+            "weights": classifier.state_dict(),
+            "accuracy": accuracy,
+            "digest": weights_digest(classifier),
+        }
         keep(file, lambda target: torch.save(state, target))
         return classifier, accuracy
 
@@ -161,6 +181,8 @@ def _read(file: Path, recipe: DigitRecipe) -> tuple[DigitClassifier, float] | No
         with seeded(SEED):
             classifier = DigitClassifier(side=recipe.side)
         classifier.load_state_dict(state["weights"])
-        return (classifier, float(state["accuracy"])) if weights_digest(classifier) == state["digest"] else None
+        return (
+            (classifier, float(state["accuracy"])) if weights_digest(classifier) == state["digest"] else None
+        )
     except Exception:  # torch raises whatever the bytes make its parsers raise
         return None

@@ -1,8 +1,10 @@
-"""Effective sample size of self-normalised importance weights: ESS = 1 / Σ w̃² (Eq. 17), from 1 (one draw rules) to k.
+"""Effective sample size of self-normalised importance weights: ESS = 1 / Σ w̃² (Eq. 17), from 1 (one draw
+rules) to k.
 
-Where a Gaussian posterior is met with a Gaussian proposal of its own covariance at distance δ (in posterior deviations), the log
-weights are N(0, δ²) whatever the model, so ESS depends on δ and k alone. Round z0, itself a posterior draw, δ² is χ² with d
-degrees: this alone gives the paper's 1.29 to 1.32, which therefore says little about the model.
+Where a Gaussian posterior is met with a Gaussian proposal of its own covariance at distance δ (in posterior
+deviations), the log weights are N(0, δ²) whatever the model, so ESS depends on δ and k alone. Round z0,
+itself a posterior draw, δ² is χ² with d degrees: this alone gives the paper's 1.29 to 1.32, which therefore
+says little about the model.
 """
 
 import torch
@@ -18,7 +20,8 @@ def effective_sample_size(log_weights: Tensor) -> Tensor:
 
 
 def gaussian_ess(distance: Tensor, k: int = 20) -> Tensor:
-    """ESS of one simulated set of k draws for each distance δ between proposal and target centre, equal covariances."""
+    """ESS of one simulated set of k draws for each distance δ between proposal and target centre, equal
+    covariances."""
     return effective_sample_size(torch.randn(k, *distance.shape, dtype=distance.dtype) * distance)
 
 
@@ -28,7 +31,8 @@ def shifted_gaussian_ess(offset: float, dim: int = 128, k: int = 20, repeats: in
 
 
 def matched_gaussian_ess(dim: int, k: int = 20, repeats: int = 10_000) -> Tensor:
-    """Proposal round z0 with exactly the posterior's covariance: the best that η can do for a Gaussian posterior."""
+    """Proposal round z0 with exactly the posterior's covariance: the best that η can do for a Gaussian
+    posterior."""
     return gaussian_ess(torch.linalg.vector_norm(torch.randn(repeats, dim), dim=1), k)
 
 

@@ -1,11 +1,12 @@
 """The contract of a feature network: images in, features out, and class probabilities where it has them.
 
-Samples of any two methods are compared through the same network, so a value means nothing without its name and fingerprint.
-Images are in [−1, 1] as everywhere; before a network sees them they become bytes, round(255 · clamp((x + 1) / 2, 0, 1)), as if
-they had been saved, which is part of the protocol of FID and of the Inception Score.
+Samples of any two methods are compared through the same network, so a value means nothing without its name
+and fingerprint. Images are in [−1, 1] as everywhere; before a network sees them they become bytes, round(255
+· clamp((x + 1) / 2, 0, 1)), as if they had been saved, which is part of the protocol of FID and of the
+Inception Score.
 
-Trap: a pixel that is not finite would become an ordinary byte. The features and probabilities of such an image are NaN here, and
-so is whatever is computed from them.
+Trap: a pixel that is not finite would become an ordinary byte. The features and probabilities of such an
+image are NaN here, and so is whatever is computed from them.
 """
 
 import hashlib
@@ -21,7 +22,8 @@ from vera.errors import SettingError
 
 
 class Description(NamedTuple):
-    """What a network says of n images: features (n, dim), and probabilities (n, classes) where it has them; on the CPU."""
+    """What a network says of n images: features (n, dim), and probabilities (n, classes) where it has them;
+    on the CPU."""
 
     features: Tensor
     probabilities: Tensor | None
@@ -52,15 +54,21 @@ class Features(ABC):
     def parts(self, images: Tensor) -> Iterator[Description]:
         """Descriptions of the images, chunk after chunk: for sets whose features are too many to hold."""
         if images.ndim != 4 or not len(images):
-            raise SettingError(f"{self.name}: images must be (n, channels, height, width), got {tuple(images.shape)}.")
+            raise SettingError(
+                f"{self.name}: images must be (n, channels, height, width), got {tuple(images.shape)}."
+            )
         for part in images.split(self.chunk):
             features, probabilities = self.look(as_bytes(part).to(self.device))
             finite = part.flatten(1).isfinite().all(1).cpu()
-            yield Description(_only(features, finite), None if probabilities is None else _only(probabilities, finite))
+            yield Description(
+                _only(features, finite), None if probabilities is None else _only(probabilities, finite)
+            )
 
     def describe(self, images: Tensor) -> Description:
         features, probabilities = zip(*self.parts(images), strict=True)
-        return Description(torch.cat(features), None if probabilities[0] is None else torch.cat(probabilities))
+        return Description(
+            torch.cat(features), None if probabilities[0] is None else torch.cat(probabilities)
+        )
 
     def features(self, images: Tensor) -> Tensor:
         return self.describe(images).features
@@ -70,7 +78,8 @@ class Features(ABC):
 
 
 def as_bytes(images: Tensor) -> Tensor:
-    """[−1, 1] to 0..255, rounded; an image that came from bytes is exactly those bytes again. What is not finite becomes 0."""
+    """[−1, 1] to 0..255, rounded; an image that came from bytes is exactly those bytes again. What is not
+    finite becomes 0."""
     return ((images.float().nan_to_num(-1.0, -1.0, -1.0) + 1) * 127.5).round().clamp(0, 255).to(torch.uint8)
 
 

@@ -1,12 +1,14 @@
-"""Distances between two sets of features: the Fréchet distance (FID, for Inception's features) and the kernel distance (KID).
+"""Distances between two sets of features: the Fréchet distance (FID, for Inception's features) and the kernel
+distance (KID).
 
-FID is the distance between the Gaussians with the two sets' moments, ‖μa − μb‖² + tr(A + B − 2 (A^½ B A^½)^½). The last trace is
-the sum of the singular values of A^½ B^½; taken so, nothing is squared on the way, and the distance of a set from itself comes out
-as zero to within 1e-8 of tr A even where fewer points than dimensions leave a covariance without full rank. Eigenvalues that
-rounding has made negative count as zero.
+FID is the distance between the Gaussians with the two sets' moments, ‖μa − μb‖² + tr(A + B − 2 (A^½ B
+A^½)^½). The last trace is the sum of the singular values of A^½ B^½; taken so, nothing is squared on the way,
+and the distance of a set from itself comes out as zero to within 1e-8 of tr A even where fewer points than
+dimensions leave a covariance without full rank. Eigenvalues that rounding has made negative count as zero.
 
-Traps: FID is biased upwards, the more the fewer the points, so two values compare only at the same n; KID is not biased, and has a
-standard error. And a set sorted by class must be shuffled before it is cut into blocks, which is done here.
+Traps: FID is biased upwards, the more the fewer the points, so two values compare only at the same n; KID is
+not biased, and has a standard error. And a set sorted by class must be shuffled before it is cut into blocks,
+which is done here.
 """
 
 import math
@@ -25,7 +27,8 @@ KERNEL_BLOCK = 1_000
 class Moments:
     """Of n points: their mean, and the scatter Σ (x − mean)(x − mean)ᵀ, in double precision on the CPU.
 
-    Scatters of parts add up, so that a large set never needs to be held: `Moments.of(one) + Moments.of(other)`.
+    Scatters of parts add up, so that a large set never needs to be held: `Moments.of(one) +
+    Moments.of(other)`.
     """
 
     n: int
@@ -70,13 +73,17 @@ def _root(covariance: Tensor) -> Tensor:
 
 
 def kernel_distance(x: Tensor, y: Tensor, block: int = KERNEL_BLOCK) -> Estimate:
-    """KID: the squared distance of mean embeddings under the kernel (x·y / dim + 1)³, unbiased, so it may fall below zero.
+    """KID: the squared distance of mean embeddings under the kernel (x·y / dim + 1)³, unbiased, so it may
+    fall below zero.
 
-    Both sets are shuffled and cut into equally many blocks of about `block` points; the estimate is the mean over the pairs of
-    blocks, which share no point, and its standard error therefore honest. It is NaN for a single pair.
+    Both sets are shuffled and cut into equally many blocks of about `block` points; the estimate is the mean
+    over the pairs of blocks, which share no point, and its standard error therefore honest. It is NaN for a
+    single pair.
     """
     if min(len(x), len(y)) < 2:
-        raise SettingError(f"kernel_distance: needs at least 2 points of each kind, got {len(x)} and {len(y)}.")
+        raise SettingError(
+            f"kernel_distance: needs at least 2 points of each kind, got {len(x)} and {len(y)}."
+        )
     blocks = max(1, min(len(x), len(y)) // block)
     pairs = zip(in_random_order(x).tensor_split(blocks), in_random_order(y).tensor_split(blocks), strict=True)
     return Estimate.of(torch.stack([_unbiased(one.double(), other.double()) for one, other in pairs]))

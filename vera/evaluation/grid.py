@@ -1,7 +1,8 @@
 """Densities on a grid in two dimensions: pictures of f, and its normalising constant by quadrature.
 
-The pictures follow Figure 1: 100 x 100 points on [-4, 4]², e^f normalised over the grid, first row at the top. For likelihoods
-of unnormalised models the grid must reach beyond the model's mass, so the caller can see how much lies at its rim.
+The pictures follow Figure 1: 100 x 100 points on [-4, 4]², e^f normalised over the grid, first row at the
+top. For likelihoods of unnormalised models the grid must reach beyond the model's mass, so the caller can see
+how much lies at its rim.
 """
 
 import math
@@ -43,7 +44,8 @@ def density_image(f: LogDensity, grid: Grid | None = None) -> Tensor:
 class Normaliser:
     """log ∫ e^f over the grid, and the share of that mass in the outermost ring of cells.
 
-    A flat f, which no constant normalises, has a share of .005 on the default grid: only a share far below that is small.
+    A flat f, which no constant normalises, has a share of .005 on the default grid: only a share far below
+    that is small.
     """
 
     log_z: float
@@ -51,7 +53,8 @@ class Normaliser:
 
 
 def grid_log_normaliser(f: LogDensity, grid: Grid | None = None) -> Normaliser:
-    """log Z by the rectangle rule. Trust it only where `rim_share` is small and the cells are finer than f's details."""
+    """log Z by the rectangle rule. Trust it only where `rim_share` is small and the cells are finer than f's
+    details."""
     grid = grid or Grid(side=801, limit=10.0)
     values = _on_grid(f, grid)
     log_mass = torch.logsumexp(values, 0)
@@ -61,7 +64,8 @@ def grid_log_normaliser(f: LogDensity, grid: Grid | None = None) -> Normaliser:
 
 
 def grid_log_likelihood(f: LogDensity, x: Tensor, grid: Grid | None = None) -> tuple[Estimate, Normaliser]:
-    """Mean log-likelihood of an unnormalised two-dimensional model, f(x) − log Z, and the normaliser to judge it by."""
+    """Mean log-likelihood of an unnormalised two-dimensional model, f(x) − log Z, and the normaliser to judge
+    it by."""
     normaliser = grid_log_normaliser(f, grid)
     return Estimate.of(_values(f, x) - normaliser.log_z), normaliser
 

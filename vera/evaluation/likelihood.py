@@ -1,7 +1,8 @@
 """Exact test log-likelihood of normalised models, with its standard error.
 
-Toys are judged on at least 10⁵ fresh points. The paper's own figure for them, the best of several batches of 200, is offered
-beside it under a name that says so: a maximum over noisy evaluations lies above what the model, or any model, can reach.
+Toys are judged on at least 10⁵ fresh points. The paper's own figure for them, the best of several batches of
+200, is offered beside it under a name that says so: a maximum over noisy evaluations lies above what the
+model, or any model, can reach.
 """
 
 import math
@@ -53,18 +54,23 @@ def log_likelihood(model: nn.Module, x: Tensor) -> Estimate:
         return Estimate.of(in_chunks(model.log_prob, x.to(device)))
 
 
-def best_of_batches(model: nn.Module, dataset: DataSet, seed: int, batches: int = 10, size: int = 200) -> float:
-    """The paper's toy protocol: the highest of several means over a batch of 200 points. Biased upwards; never a result."""
+def best_of_batches(
+    model: nn.Module, dataset: DataSet, seed: int, batches: int = 10, size: int = 200
+) -> float:
+    """The paper's toy protocol: the highest of several means over a batch of 200 points. Biased upwards;
+    never a result."""
     draws = (dataset.test_points(seed_for(seed, f"batch {i}"), size) for i in range(batches))
     means = [log_likelihood(model, x).mean for x in draws]
     return float(torch.tensor(means, dtype=torch.float64).amax())  # unlike max, it does not step over a NaN
 
 
 class LikelihoodEvaluation:
-    """For the Trainer's `evaluate`: test log-likelihood of the energy model, on points drawn afresh at each look.
+    """For the Trainer's `evaluate`: test log-likelihood of the energy model, on points drawn afresh at each
+    look.
 
-    A toy gives 100,000 points unless told, a data set all its test points with fresh noise. Moons and circles are spaced evenly
-    in angle, so their standard error, computed as for independent points, is larger than the truth.
+    A toy gives 100,000 points unless told, a data set all its test points with fresh noise. Moons and circles
+    are spaced evenly in angle, so their standard error, computed as for independent points, is larger than
+    the truth.
     """
 
     def __init__(self, dataset: DataSet | Any, n: int | None = None) -> None:

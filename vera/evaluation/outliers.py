@@ -1,9 +1,11 @@
-"""Telling data from what is not: scores of seen and unseen images, and how well each score separates them (Table 5).
+"""Telling data from what is not: scores of seen and unseen images, and how well each score separates them
+(Table 5).
 
-Three scores, each higher where an image looks like data: f(x) itself, the largest class probability, and −‖∇f(x)‖ over all pixels.
-The seen set is the positive one, so that .5 is no separation and less than .5 means that the unseen images look more like data.
-Networks are in evaluation mode and no noise is added to images. Trap: f of one image depends on that image alone only without
-batch norm, which is why our classifiers have none.
+Three scores, each higher where an image looks like data: f(x) itself, the largest class probability, and
+−‖∇f(x)‖ over all pixels. The seen set is the positive one, so that .5 is no separation and less than .5 means
+that the unseen images look more like data. Networks are in evaluation mode and no noise is added to images.
+Trap: f of one image depends on that image alone only without batch norm, which is why our classifiers have
+none.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,18 +37,25 @@ def _scores(energy: nn.Module, x: Tensor) -> Scores:
     scores = {"f": value, "gradient": -squared_norm(slope).sqrt()}
     if isinstance(energy, Classifier):
         with torch.no_grad():
-            scores["confidence"] = energy.logits(x).double().softmax(1).amax(1)  # in single precision too many are exactly 1
+            scores["confidence"] = (
+                energy.logits(x).double().softmax(1).amax(1)
+            )  # in single precision too many are exactly 1
     return scores
 
 
 def outlier_aurocs(energy: nn.Module, seen: Tensor, unseen: Mapping[str, Tensor], chunk: int = 100) -> Aurocs:
     """How well each score of the model tells the seen images from each set of unseen ones."""
-    return separation(outlier_scores(energy, seen, chunk), {name: outlier_scores(energy, x, chunk) for name, x in unseen.items()})
+    return separation(
+        outlier_scores(energy, seen, chunk),
+        {name: outlier_scores(energy, x, chunk) for name, x in unseen.items()},
+    )
 
 
 def separation(seen: Scores, unseen: Mapping[str, Scores]) -> Aurocs:
     """The same from scores, for whoever draws their histograms too; NaN where a score is not finite."""
-    return {(score, name): auroc(seen[score], scores[score]) for name, scores in unseen.items() for score in seen}
+    return {
+        (score, name): auroc(seen[score], scores[score]) for name, scores in unseen.items() for score in seen
+    }
 
 
 def outlier_metrics(aurocs: Aurocs) -> dict[str, float]:
@@ -55,7 +64,8 @@ def outlier_metrics(aurocs: Aurocs) -> dict[str, float]:
 
 
 def histograms(scores: Mapping[str, Tensor], bins: int = 100) -> dict[str, Tensor]:
-    """Counts by set over shared bins from the lowest to the highest finite score, and their `edges`, one more than the bins.
+    """Counts by set over shared bins from the lowest to the highest finite score, and their `edges`, one more
+    than the bins.
 
     Scores that are not finite have no bin and are not counted; if none is finite, there is nothing to draw.
     """

@@ -1,8 +1,10 @@
-"""How good samples are as images: Fréchet distance and kernel distance from a reference set, and the Inception Score.
+"""How good samples are as images: Fréchet distance and kernel distance from a reference set, and the
+Inception Score.
 
-All three are of one feature network, whose key stands in the names of the metrics (`fid_inception`, `fid_digits`), and of a stated
-number of samples and reference images. The paper has 12,800 samples and does not name its reference; the training images are what
-others take. The statistics of a reference set are kept, under the fingerprints of the network and of the images themselves.
+All three are of one feature network, whose key stands in the names of the metrics (`fid_inception`,
+`fid_digits`), and of a stated number of samples and reference images. The paper has 12,800 samples and does
+not name its reference; the training images are what others take. The statistics of a reference set are kept,
+under the fingerprints of the network and of the images themselves.
 """
 
 import hashlib
@@ -24,12 +26,14 @@ from vera.evaluation.frechet import Moments, frechet_distance, in_random_order, 
 from vera.evaluation.likelihood import Estimate
 
 KERNEL_POINTS = 5_000
-"""Features of a reference set that are kept for the kernel distance, chosen at random; the moments are those of all images."""
+"""Features of a reference set that are kept for the kernel distance, chosen at random; the moments are those
+of all images."""
 
 
 @dataclass(frozen=True)
 class InceptionScore:
-    """Mean and sample deviation (ddof 1; the published scripts divide by the number of splits) over the splits."""
+    """Mean and sample deviation (ddof 1; the published scripts divide by the number of splits) over the
+    splits."""
 
     mean: float
     deviation: float
@@ -37,12 +41,16 @@ class InceptionScore:
 
 
 def inception_score(probabilities: Tensor, splits: int = 10) -> InceptionScore:
-    """exp of the mean of KL(p(y|x) ‖ p(y)), in each of the splits of the shuffled images, whose own mean is their p(y).
+    """exp of the mean of KL(p(y|x) ‖ p(y)), in each of the splits of the shuffled images, whose own mean is
+    their p(y).
 
-    Between 1 (every image gets the same answer) and the number of classes (certain answers, equally many of each).
+    Between 1 (every image gets the same answer) and the number of classes (certain answers, equally many of
+    each).
     """
     if not 0 < splits <= len(probabilities):
-        raise SettingError(f"inception_score: {len(probabilities)} images cannot be cut into {splits} splits.")
+        raise SettingError(
+            f"inception_score: {len(probabilities)} images cannot be cut into {splits} splits."
+        )
     scores = [_score(part) for part in in_random_order(probabilities.double()).tensor_split(splits)]
     values = torch.stack(scores)
     return InceptionScore(float(values.mean()), float(values.std()) if splits > 1 else math.nan, splits)
@@ -55,7 +63,8 @@ def _score(p: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Reference:
-    """What samples are compared with: the moments of all reference images' features, and some of the features themselves."""
+    """What samples are compared with: the moments of all reference images' features, and some of the features
+    themselves."""
 
     moments: Moments
     sample: Tensor
@@ -101,7 +110,8 @@ class ImageQuality:
     accuracy: float | None
 
     def metrics(self) -> dict[str, float]:
-        """By name. The standard error of a kernel distance of a single block does not exist and is left out."""
+        """By name. The standard error of a kernel distance of a single block does not exist and is left
+        out."""
         found = {"fid": self.fid, "kid": self.kid.mean}
         if self.kid.n > 1:
             found["kid_se"] = self.kid.standard_error
@@ -139,7 +149,9 @@ def _digest(images: Tensor) -> str:
 
 def _write(target: BinaryIO, reference: Reference) -> None:
     moments = reference.moments
-    np.savez(target, mean=moments.mean.numpy(), scatter=moments.scatter.numpy(), sample=reference.sample.numpy())
+    np.savez(
+        target, mean=moments.mean.numpy(), scatter=moments.scatter.numpy(), sample=reference.sample.numpy()
+    )
 
 
 def _read(file: Path, n: int, dim: int) -> Reference | None:
@@ -149,5 +161,7 @@ def _read(file: Path, n: int, dim: int) -> Reference | None:
             mean, scatter, sample = (torch.from_numpy(arrays[name]) for name in ("mean", "scatter", "sample"))
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
         return None
-    fits = mean.shape == (dim,) and scatter.shape == (dim, dim) and sample.shape == (min(n, KERNEL_POINTS), dim)
+    fits = (
+        mean.shape == (dim,) and scatter.shape == (dim, dim) and sample.shape == (min(n, KERNEL_POINTS), dim)
+    )
     return Reference(Moments(n, mean, scatter), sample) if fits else None

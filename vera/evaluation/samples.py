@@ -1,4 +1,5 @@
-"""Samples to look at and to judge: exact ones of a normalised model, and those that a method trains with (Figure 2)."""
+"""Samples to look at and to judge: exact ones of a normalised model, and those that a method trains with
+(Figure 2)."""
 
 import torch
 from torch import Tensor, nn
@@ -29,9 +30,11 @@ def training_samples(method: Method, n: int) -> Tensor:
 
 @torch.no_grad()
 def energy_distance(x: Tensor, y: Tensor) -> float:
-    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased for independent points: zero on average if both have one distribution.
+    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased for independent points: zero on average if both have one
+    distribution.
 
-    Moons and circles are spaced evenly in angle, so two samples of 1,000 of them come out slightly below zero.
+    Moons and circles are spaced evenly in angle, so two samples of 1,000 of them come out slightly below
+    zero.
     """
     x, y = x.flatten(1).double().cpu(), y.flatten(1).double().cpu()
     return float(2 * torch.cdist(x, y).mean() - _mean_distance(x) - _mean_distance(y))

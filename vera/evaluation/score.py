@@ -1,8 +1,10 @@
-"""Bias and standard deviation of a score estimator against the exact score of a linear-Gaussian generator (Figure 3, B.4).
+"""Bias and standard deviation of a score estimator against the exact score of a linear-Gaussian generator
+(Figure 3, B.4).
 
-Each fixed pair (z0, x) is estimated many times. Conditioning on z0 is right, because the estimate is multiplied by ∂x/∂φ, which
-depends on z0. Trap: the paper's bias is the *signed* mean over all entries, in which errors cancel; mean absolute and
-root-mean-square bias are given beside it, and the part of the latter that is Monte Carlo noise.
+Each fixed pair (z0, x) is estimated many times. Conditioning on z0 is right, because the estimate is
+multiplied by ∂x/∂φ, which depends on z0. Trap: the paper's bias is the *signed* mean over all entries, in
+which errors cancel; mean absolute and root-mean-square bias are given beside it, and the part of the latter
+that is Monte Carlo noise.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ from vera.models.linear import LinearGenerator
 
 @dataclass(frozen=True)
 class ScoreError:
-    """Per-dimension error over all pairs: bias three ways, standard deviation, and the noise floor of `rms_bias`."""
+    """Per-dimension error over all pairs: bias three ways, standard deviation, and the noise floor of
+    `rms_bias`."""
 
     signed_bias: float
     absolute_bias: float
@@ -28,7 +31,9 @@ class ScoreError:
     repeats: int
 
 
-def tune_estimator(entropy: EntropyGradient, generator: LinearGenerator, steps: int = 500, batch: int = 5_000) -> None:
+def tune_estimator(
+    entropy: EntropyGradient, generator: LinearGenerator, steps: int = 500, batch: int = 5_000
+) -> None:
     """Let the estimator adapt to the generator: η by its ELBO, an HMC step size by its burn-in."""
     for _ in range(steps):
         entropy.warm_up(generator, *generator.sample_pair(batch))

@@ -1,4 +1,5 @@
-"""Joint methods: they train a classifier that is an energy model too, from few labels or all; one file each."""
+"""Joint methods: they train a classifier that is an energy model too, from few labels or all; one file
+each."""
 
 from vera.joint.contract import ClassifierMethod, JointMethod
 from vera.joint.hdge import HDGE

@@ -1,8 +1,10 @@
-"""The contract of joint methods: training of a classifier that is an energy model too, f = logsumexp of its logits (Sec. 6).
+"""The contract of joint methods: training of a classifier that is an energy model too, f = logsumexp of its
+logits (Sec. 6).
 
-A joint method gets a `LabelledBatch`: points to model, and labelled points to classify. It writes `update` where a plain method
-writes `step`; around it the learning rates follow a schedule. `JointMethod` is mixed into an energy method (VERA, MEG, PCD), whose
-energy loss then gains α · cross-entropy and β · entropy of p(y|x). How networks are computed is a setting too, see precision.py.
+A joint method gets a `LabelledBatch`: points to model, and labelled points to classify. It writes `update`
+where a plain method writes `step`; around it the learning rates follow a schedule. `JointMethod` is mixed
+into an energy method (VERA, MEG, PCD), whose energy loss then gains α · cross-entropy and β · entropy of
+p(y|x). How networks are computed is a setting too, see precision.py.
 """
 
 from abc import abstractmethod
@@ -35,7 +37,9 @@ class ClassifierMethod(Method):
     warmup: Annotated[NonNegativeCount, "steps over which the learning rates rise from 0"] = 0
     decay_at: Annotated[tuple[Count, ...], "steps at which the learning rates are multiplied by `decay`"] = ()
     decay: Annotated[Positive, "factor of the learning rates at each step of `decay_at`"] = 0.3
-    precision: Annotated[Precision, "arithmetic of the classifier's passes; less than float32 needs a GPU"] = "float32"
+    precision: Annotated[
+        Precision, "arithmetic of the classifier's passes; less than float32 needs a GPU"
+    ] = "float32"
     channels_last: Annotated[bool, "keep images and their weights channels last in memory"] = False
     compiled: Annotated[bool, "compile classifier and generator, where torch.compile works"] = False
 
@@ -46,7 +50,9 @@ class ClassifierMethod(Method):
         # Of the method's own optimisers: an entropy estimator keeps the learning rate of its η.
         optimisers = [part for part in vars(self).values() if isinstance(part, torch.optim.Optimizer)]
         self.schedule = Schedule(optimisers, warmup=self.warmup, milestones=self.decay_at, factor=self.decay)
-        self.passes = Passes(self.networks(), self.precision, channels_last=self.channels_last, compiled=self.compiled)
+        self.passes = Passes(
+            self.networks(), self.precision, channels_last=self.channels_last, compiled=self.compiled
+        )
         if self.precision == "float16" and not self.differentiates_twice():
             unscale_before_steps(optimisers, self.energy_weights)
 
@@ -69,28 +75,37 @@ class ClassifierMethod(Method):
 
     def begin(self, batch: Batch) -> None:
         if not isinstance(batch, LabelledBatch):
-            raise IncompatibleModel(f"{self.label()} needs labelled data, such as human or digits-table; these have no labels.")
+            raise IncompatibleModel(
+                f"{self.label()} needs labelled data, such as human or digits-table; these have no labels."
+            )
         self.passes.check(self.label(), self.energy_weights[0].device)
         super().begin(batch.x)
         with evaluating(self.energy), torch.no_grad():
             shape = tuple(self.energy.logits(batch.labelled[:2]).shape)
         if len(shape) != 2 or shape[1] <= int(batch.labels.max()):
-            raise IncompatibleModel(f"{self.label()}: logits of shape {shape} have no place for class {int(batch.labels.max())}.")
+            raise IncompatibleModel(
+                f"{self.label()}: logits of shape {shape} have no place for class {int(batch.labels.max())}."
+            )
         self.passes.compile_for(self.networks(), batch.labelled)
 
 
 @dataclass(eq=False, kw_only=True)
 class JointMethod(ClassifierMethod):
-    """Mixed into an energy method with a contrastive loss: that loss gains the two terms of classification."""
+    """Mixed into an energy method with a contrastive loss: that loss gains the two terms of
+    classification."""
 
     alpha: Annotated[NonNegative, "α, the weight of the cross-entropy on labelled points"] = 1.0
     beta: Annotated[NonNegative, "β, the weight of the class entropy on unlabelled points"] = 0.0
     gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on unlabelled points"] = 0.1
-    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
+    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = (
+        "half"
+    )
 
     def differentiates_twice(self) -> bool:
         return self.gamma > 0
 
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
         with self.loss_passes():
-            return joint_contrast(self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta)
+            return joint_contrast(
+                self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta
+            )

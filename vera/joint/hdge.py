@@ -1,15 +1,17 @@
 """HDGE: cross-entropy plus a contrastive estimate of log q(x|y) (Liu and Abbeel, 2020).
 
-The logits of a point are scaled to length 1, f̂. Its score for label y is s_y = logsumexp_c(1[c = y] f̂_c), and
+The logits of a point are scaled to length 1, f̂. Its score for label y is s_y = logsumexp_c(1[c = y] f̂_c),
+and
     log q(x|y) ≈ s_y(x)/τ − log(e^{s_y(x)/τ} + Σ_k e^{s_y(x_k)/τ}),
-where the x_k are earlier points, of whatever label, whose f̂ lie in a queue: a softmax with the positive at index 0. Trap: the
-zeros of the other classes stay inside, so s_y = log(e^{f̂_y} + C − 1), not f̂_y. As it depends on x_k and y alone, the sum over the
-queue is one for each class, not one for each point.
+where the x_k are earlier points, of whatever label, whose f̂ lie in a queue: a softmax with the positive at
+index 0. Trap: the zeros of the other classes stay inside, so s_y = log(e^{f̂_y} + C − 1), not f̂_y. As it
+depends on x_k and y alone, the sum over the queue is one for each class, not one for each point.
 
-Where the source is silent: a point enters the queue with the f̂ it had when its loss was taken, after that, so it is never its own
-negative; the queue learns nothing. Only labelled points have a y, so they alone are contrasted and stored; points without labels
-count in the class entropy and in log p(x). `density_weight` adds that log p(x), JEM's, with JEM's sampler, as the model of that
-paper's FID does; at 0 no chains are kept. Adam has JEM's own rates; dropout and batch norm are the network's business.
+Where the source is silent: a point enters the queue with the f̂ it had when its loss was taken, after that,
+so it is never its own negative; the queue learns nothing. Only labelled points have a y, so they alone are
+contrasted and stored; points without labels count in the class entropy and in log p(x). `density_weight` adds
+that log p(x), JEM's, with JEM's sampler, as the model of that paper's FID does; at 0 no chains are kept. Adam
+has JEM's own rates; dropout and batch norm are the network's business.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,8 @@ from vera.training.state import Stateful
 
 
 class LogitQueue(Stateful):
-    """The last `capacity` logits of length 1, first in, first out; random directions until there are that many."""
+    """The last `capacity` logits of length 1, first in, first out; random directions until there are that
+    many."""
 
     def __init__(self, capacity: int, classes: int, like: Tensor) -> None:
         self.rows = normalize(torch.randn(capacity, classes, device=like.device, dtype=like.dtype))
@@ -47,7 +50,8 @@ class LogitQueue(Stateful):
 
 
 def score(entry: Tensor, classes: int) -> Tensor:
-    """s_y of f̂_y: logsumexp over f̂_y and the zeros of the other classes. No entry of a unit vector can overflow."""
+    """s_y of f̂_y: logsumexp over f̂_y and the zeros of the other classes. No entry of a unit vector can
+    overflow."""
     return (entry.exp() + (classes - 1)).log()
 
 
@@ -62,7 +66,8 @@ def class_contrast(directions: Tensor, labels: Tensor, queue: Tensor, temperatur
 @joint_methods.register("hdge")
 @dataclass(eq=False, kw_only=True)
 class HDGE(JEM):
-    """A classifier contrasted with itself; the settings of the sampler and γ matter only with a density weight."""
+    """A classifier contrasted with itself; the settings of the sampler and γ matter only with a density
+    weight."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-4
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = ADAM_BETAS
@@ -106,7 +111,9 @@ class HDGE(JEM):
         directions = normalize(logits)
         parts = {
             "cross_entropy": cross_entropy(logits, batch.labels),
-            "contrast": class_contrast(directions, batch.labels, self.negatives.rows, self.temperature).mean(),
+            "contrast": class_contrast(
+                directions, batch.labels, self.negatives.rows, self.temperature
+            ).mean(),
         }
         loss = self.alpha * parts["cross_entropy"] + parts["contrast"]
         if self.beta:

@@ -1,7 +1,8 @@
 """JEM: a classifier trained as an energy model by persistent contrastive divergence (Grathwohl et al., 2020).
 
-Short Langevin runs with a step of 1 on ∇f beside a noise of .01, which is 20,000 times colder than the step says: the samples are
-those of e^{20,000 f}. It is known to diverge; a divergence is a result here, not an accident.
+Short Langevin runs with a step of 1 on ∇f beside a noise of .01, which is 20,000 times colder than the step
+says: the samples are those of e^{20,000 f}. It is known to diverge; a divergence is a result here, not an
+accident.
 """
 
 from dataclasses import dataclass, replace
@@ -39,4 +40,8 @@ class JEM(JointMethod, PCD):
         x = torch.add(batch.x, torch.randn_like(batch.x), alpha=self.data_noise)
         if batch.shared:
             return replace(batch, x=x, labelled=x)
-        return replace(batch, x=x, labelled=torch.add(batch.labelled, torch.randn_like(batch.labelled), alpha=self.data_noise))
+        return replace(
+            batch,
+            x=x,
+            labelled=torch.add(batch.labelled, torch.randn_like(batch.labelled), alpha=self.data_noise),
+        )

@@ -1,8 +1,9 @@
-"""The losses that joint methods share: cross-entropy, entropy of p(y|x), and the contrastive energy loss with both (Eqs. 11, 18).
+"""The losses that joint methods share: cross-entropy, entropy of p(y|x), and the contrastive energy loss with
+both (Eqs. 11, 18).
 
-Trap: the paper's Eq. 18 adds the class entropy to a maximised objective. Confident predictions on unlabelled points are what is
-wanted, so the entropy is minimised: the loss gets + β H. One forward pass on the data serves f, its penalty and the entropy, and
-the cross-entropy too where every point shows its label.
+Trap: the paper's Eq. 18 adds the class entropy to a maximised objective. Confident predictions on unlabelled
+points are what is wanted, so the entropy is minimised: the loss gets + β H. One forward pass on the data
+serves f, its penalty and the entropy, and the cross-entropy too where every point shows its label.
 """
 
 import torch
@@ -31,7 +32,8 @@ def joint_contrast(
     alpha: float,
     beta: float,
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """(the loss to descend, its parts as metrics): −mean f(x) + mean f(samples) + penalty + α CE + β H. `samples` are constants."""
+    """(the loss to descend, its parts as metrics): −mean f(x) + mean f(samples) + penalty + α CE + β H.
+    `samples` are constants."""
     f_samples = classifier(samples.detach()).mean()
     x = batch.x.detach().requires_grad_(gamma > 0)
     logits = classifier.logits(x)

@@ -1,4 +1,5 @@
-"""MEG as a joint method: the generator's entropy is raised through mutual information, the energy is a classifier (3.4)."""
+"""MEG as a joint method: the generator's entropy is raised through mutual information, the energy is a
+classifier (3.4)."""
 
 from dataclasses import dataclass
 

@@ -1,14 +1,16 @@
-"""How the networks of a joint method are computed: in what precision, in which memory layout, compiled or not.
+"""How the networks of a joint method are computed: in what precision, in which memory layout, compiled or
+not.
 
-A network's own forward stays as it is; while a step is taken, another stands in its place. So what is saved has the same names,
-and evaluation runs in float32, eagerly, whatever the settings. The numbers change by rounding alone, but for masks of dropout,
-which are drawn in the order of memory, or by compiled code.
+A network's own forward stays as it is; while a step is taken, another stands in its place. So what is saved
+has the same names, and evaluation runs in float32, eagerly, whatever the settings. The numbers change by
+rounding alone, but for masks of dropout, which are drawn in the order of memory, or by compiled code.
 
-Precision is that of the *classifier's* passes; its weights, its logits and all losses stay float32. The generator stays float32
-too: the importance weights divide the rounding of g(z) by σ², and with σ = .01 that of bfloat16 is as large as the noise itself.
-bfloat16 has the range of float32, so gradients of gradients are taken in it too. float16 has not. There, a gradient enters the
-network 1,024 times too large and leaves it as it should be, at x and at the optimiser's door; and a loss with a gradient penalty,
-for which that is not true, is taken in float32. The scale is fixed: no state, no step passed over in silence, and a gradient that
+Precision is that of the *classifier's* passes; its weights, its logits and all losses stay float32. The
+generator stays float32 too: the importance weights divide the rounding of g(z) by σ², and with σ = .01 that
+of bfloat16 is as large as the noise itself. bfloat16 has the range of float32, so gradients of gradients are
+taken in it too. float16 has not. There, a gradient enters the network 1,024 times too large and leaves it as
+it should be, at x and at the optimiser's door; and a loss with a gradient penalty, for which that is not
+true, is taken in float32. The scale is fixed: no state, no step passed over in silence, and a gradient that
 overflows ends the run as any other does.
 
 Trap: compiled code cannot be differentiated twice, so a loss with a gradient penalty is never compiled.
@@ -43,7 +45,9 @@ ON_CPU = {
 class Passes:
     """The forward passes of a method's networks as its settings want them; `in_place` puts them there."""
 
-    def __init__(self, networks: Mapping[str, nn.Module], precision: Precision, *, channels_last: bool, compiled: bool) -> None:
+    def __init__(
+        self, networks: Mapping[str, nn.Module], precision: Precision, *, channels_last: bool, compiled: bool
+    ) -> None:
         self.precision, self.channels_last = precision, channels_last
         self.twice = False
         """Whether what is computed now will be differentiated twice."""
@@ -78,7 +82,9 @@ class Passes:
 
     def check(self, owner: str, device: torch.device) -> None:
         if device.type == "cpu" and self.precision in ON_CPU:
-            raise SettingError(f"{owner}: precision='{self.precision}' needs a GPU: {ON_CPU[self.precision]}.")
+            raise SettingError(
+                f"{owner}: precision='{self.precision}' needs a GPU: {ON_CPU[self.precision]}."
+            )
 
     def compile_for(self, networks: Mapping[str, nn.Module], x: Tensor) -> None:
         """Compile now, forwards and backwards, so that what fails does so here, where it is made up for."""
@@ -98,7 +104,9 @@ class Passes:
         if self.compiler is not None:
             forward = self._unless_twice(self.compiler.compiled(plain), plain)
         if lowered:
-            low = _lowered(forward, getattr(torch, self.precision), LOSS_SCALE if self.precision == "float16" else 1.0)
+            low = _lowered(
+                forward, getattr(torch, self.precision), LOSS_SCALE if self.precision == "float16" else 1.0
+            )
             forward = self._unless_twice(low, forward) if self.precision == "float16" else low
         if self.channels_last:
             forward = _channels_last(forward)
@@ -110,7 +118,8 @@ class Passes:
 
 
 class Compiler:
-    """torch.compile where it works. After its first failure it is not used again, and one warning says why."""
+    """torch.compile where it works. After its first failure it is not used again, and one warning says
+    why."""
 
     def __init__(self) -> None:
         self.works = True
@@ -138,12 +147,17 @@ class Compiler:
         except Exception as error:  # a compiler fails in whatever way its parts do
             self.works = False
             reason = (str(error) or repr(error)).splitlines()[0]
-            warnings.warn(f"torch.compile does not work here, so nothing is compiled: {reason}", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"torch.compile does not work here, so nothing is compiled: {reason}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
             return None
 
 
 def unscale_before_steps(optimisers: Sequence[torch.optim.Optimizer], weights: Sequence[Tensor]) -> None:
-    """Divide these weights' gradients by the loss scale whenever the optimiser that moves them is about to."""
+    """Divide these weights' gradients by the loss scale whenever the optimiser that moves them is about
+    to."""
 
     def unscale(*_: Any) -> None:
         for gradient in (weight.grad for weight in weights if weight.grad is not None):
@@ -167,7 +181,8 @@ def _lowered(forward: Forward, dtype: torch.dtype, scale: float) -> Forward:
 
 
 def _channels_last(forward: Forward) -> Forward:
-    """Images go in channels last and come out as usual, so that noise shaped like them is drawn in the usual order."""
+    """Images go in channels last and come out as usual, so that noise shaped like them is drawn in the usual
+    order."""
 
     def arranged(x: Tensor) -> Tensor:
         return forward(x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x).contiguous()

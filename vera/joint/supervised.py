@@ -1,6 +1,7 @@
 """Supervised training: cross-entropy on the labelled points and nothing else.
 
-With ten labels a class it is the baseline that unlabelled data must beat; with every label shown it is the ceiling.
+With ten labels a class it is the baseline that unlabelled data must beat; with every label shown it is the
+ceiling.
 """
 
 from dataclasses import dataclass

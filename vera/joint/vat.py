@@ -1,9 +1,10 @@
-"""Virtual adversarial training: predictions must not change in the direction in which they change most (Miyato et al., 2018).
+"""Virtual adversarial training: predictions must not change in the direction in which they change most
+(Miyato et al., 2018).
 
-loss = α CE(labelled) + β H(p(y|x)) + LDS,   LDS = mean KL(p(·|x) ‖ p(·|x + ε d)),
-where d, of unit length, is found by power iteration on the Hessian of that KL at x: d ← direction of ∇_d KL(p ‖ p(·|x + ξ d)).
-p(·|x) is a constant. Trap: the published code starts from a uniform d and takes ξ = 10; the original takes ξ = 1e-6, where the
-gradient in float32 is noise for logits that are nearly flat.
+loss = α CE(labelled) + β H(p(y|x)) + LDS,   LDS = mean KL(p(·|x) ‖ p(·|x + ε d)), where d, of unit length, is
+found by power iteration on the Hessian of that KL at x: d ← direction of ∇_d KL(p ‖ p(·|x + ξ d)). p(·|x) is
+a constant. Trap: the published code starts from a uniform d and takes ξ = 10; the original takes ξ = 1e-6,
+where the gradient in float32 is noise for logits that are nearly flat.
 """
 
 from dataclasses import dataclass
@@ -41,14 +42,23 @@ class VAT(ClassifierMethod):
 
     def update(self, batch: LabelledBatch) -> Metrics:
         logits = self.energy.logits(batch.x)
-        direction = adversarial_direction(self.energy, batch.x, logits.detach(), xi=self.xi, iterations=self.power_iterations)
+        direction = adversarial_direction(
+            self.energy, batch.x, logits.detach(), xi=self.xi, iterations=self.power_iterations
+        )
         moved = self.energy.logits(batch.x + self.epsilon * direction)
         smoothness = divergence(logits.detach(), moved).mean()
-        on_labelled = cross_entropy(logits if batch.shared else self.energy.logits(batch.labelled), batch.labels)
+        on_labelled = cross_entropy(
+            logits if batch.shared else self.energy.logits(batch.labelled), batch.labels
+        )
         entropy = class_entropy(logits)
         loss = self.alpha * on_labelled + self.beta * entropy + smoothness
         descend(loss, self.energy_weights, self.optimiser)
-        parts = {"loss": loss, "cross_entropy": on_labelled, "class_entropy": entropy, "smoothness": smoothness}
+        parts = {
+            "loss": loss,
+            "cross_entropy": on_labelled,
+            "class_entropy": entropy,
+            "smoothness": smoothness,
+        }
         return {name: part.detach() for name, part in parts.items()}
 
 
@@ -58,7 +68,9 @@ def divergence(logits: Tensor, others: Tensor) -> Tensor:
     return (log_p.exp() * (log_p - log_q)).sum(1)
 
 
-def adversarial_direction(classifier: Classifier, x: Tensor, logits: Tensor, *, xi: float, iterations: int) -> Tensor:
+def adversarial_direction(
+    classifier: Classifier, x: Tensor, logits: Tensor, *, xi: float, iterations: int
+) -> Tensor:
     """Unit vectors along which p(y|x) changes most, by power iteration from a random start."""
     direction = unit(torch.rand_like(x) - 0.5)
     for _ in range(iterations):
@@ -72,7 +84,8 @@ def adversarial_direction(classifier: Classifier, x: Tensor, logits: Tensor, *, 
 def unit(x: Tensor) -> Tensor:
     """Each point scaled to length 1; where there is no direction at all (a gradient of exactly 0) it stays 0.
 
-    By its largest entry first: where predictions are certain, the gradient is so short that its squares vanish in float32.
+    By its largest entry first: where predictions are certain, the gradient is so short that its squares
+    vanish in float32.
     """
     tiny, column = torch.finfo(x.dtype).tiny, (-1, *[1] * (x.ndim - 1))
     x = x.detach()

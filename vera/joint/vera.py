@@ -1,4 +1,5 @@
-"""VERA-JEM: a classifier trained as an energy model by a generator, with labels where there are any (Sec. 6)."""
+"""VERA-JEM: a classifier trained as an energy model by a generator, with labels where there are any (Sec.
+6)."""
 
 from dataclasses import dataclass
 

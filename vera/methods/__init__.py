@@ -11,4 +11,16 @@ from vera.methods.ssm import SSM
 from vera.methods.vera import VERA
 from vera.methods.vera_hmc import VERAHMC
 
-__all__ = ["CPSM", "DSM", "MEG", "PCD", "SSM", "VERA", "VERAHMC", "CoopNet", "MaximumLikelihood", "Method", "Metrics"]
+__all__ = [
+    "CPSM",
+    "DSM",
+    "MEG",
+    "PCD",
+    "SSM",
+    "VERA",
+    "VERAHMC",
+    "CoopNet",
+    "MaximumLikelihood",
+    "Method",
+    "Metrics",
+]

@@ -1,9 +1,9 @@
 """The training step of VERA, whatever estimates the entropy gradient (Sec. 4, Alg. 1, signs corrected).
 
-The energy climbs f(data) − f(generated); the generator climbs f(generated) + λ H(generator), where the entropy gradient is a
-direction c at every generated point. With λ = 1 and a perfect generator this is maximum likelihood; λ = 0 leaves the entropy
-block out. Traps: the same generated points serve both updates; the generator climbs the *updated* f; its gradient never touches
-the energy's weights.
+The energy climbs f(data) − f(generated); the generator climbs f(generated) + λ H(generator), where the
+entropy gradient is a direction c at every generated point. With λ = 1 and a perfect generator this is maximum
+likelihood; λ = 0 leaves the entropy block out. Traps: the same generated points serve both updates; the
+generator climbs the *updated* f; its gradient never touches the energy's weights.
 """
 
 from abc import abstractmethod
@@ -32,7 +32,9 @@ class AmortisedMethod(Method):
     generator_lr: Annotated[Positive, "learning rate of the generator and its σ"] = 2e-4
     entropy_weight: Annotated[NonNegative, "λ, the weight of the generator's entropy"] = 1.0
     gamma: Annotated[NonNegative, "γ, the weight of the gradient penalty on data"] = 0.1
-    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = "half"
+    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖² as in the published code; full: γ‖∇f‖² as in the paper"] = (
+        "half"
+    )
 
     @abstractmethod
     def make_entropy(self) -> EntropyGradient: ...
@@ -67,7 +69,9 @@ class AmortisedMethod(Method):
         """∇f(x) + λ c at every generated point, with the updated f."""
         direction = gradient(self.energy, x_g)
         if self.entropy_weight > 0:
-            direction = direction.add(self.entropy.direction(self.generator, z0, x_g), alpha=self.entropy_weight)
+            direction = direction.add(
+                self.entropy.direction(self.generator, z0, x_g), alpha=self.entropy_weight
+            )
             if not self.tunes_first():
                 self.entropy.tune(self.generator, z0, x_g)
         return direction

@@ -1,8 +1,9 @@
 """The method contract: a way to train an energy model, as one class in one file.
 
-A method is a dataclass. Its fields annotated as networks are what it trains (`energy`, `generator`, ...); all others are its
-settings, checked against their annotations. It makes its optimisers in `setup` and does everything else in `step`. Whatever the
-next step depends on is an attribute with a `state_dict` or a tensor, and is then saved and restored without being listed.
+A method is a dataclass. Its fields annotated as networks are what it trains (`energy`, `generator`, ...); all
+others are its settings, checked against their annotations. It makes its optimisers in `setup` and does
+everything else in `step`. Whatever the next step depends on is an attribute with a `state_dict` or a tensor,
+and is then saved and restored without being listed.
 """
 
 import dataclasses
@@ -34,30 +35,41 @@ CHECKABLE = "take bool, int, float, str, Literal[...], tuple[...] or a union of 
 
 @dataclass(eq=False)
 class Method(Stateful, ABC):
-    """Owns its networks and optimisers. Subclass, decorate with `@methods.register(name)` and `@dataclass(eq=False)`."""
+    """Owns its networks and optimisers. Subclass, decorate with `@methods.register(name)` and
+    `@dataclass(eq=False)`."""
 
     energy: nn.Module
 
     registry: ClassVar[Registry[Any]] = methods
     needs: ClassVar[tuple[str, ...]] = ()
-    """What the energy model must offer, of "density" (a normalised log-likelihood), "hessian" (f is not piecewise linear)
-    and "curvature" (curvature propagation)."""
+    """What the energy model must offer, of "density" (a normalised log-likelihood), "hessian" (f is not
+    piecewise linear) and "curvature" (curvature propagation)."""
 
     def __post_init__(self) -> None:
         if "__dataclass_fields__" not in vars(type(self)):
-            raise SettingError(f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost.")
+            raise SettingError(
+                f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost."
+            )
         if wrong := self.misdeclared():
             raise SettingError(f"{self.label()} {wrong}.")
         check_fields(self)
         for name, kind in self.network_types().items():
             if not isinstance(getattr(self, name), kind):
                 wanted = "torch.nn.Module" if kind is nn.Module else kind.__name__
-                way = "; wrap it: vera.Generator(net)" if kind is Generator and isinstance(getattr(self, name), nn.Module) else ""
-                raise SettingError(f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}{way}.")
+                way = (
+                    "; wrap it: vera.Generator(net)"
+                    if kind is Generator and isinstance(getattr(self, name), nn.Module)
+                    else ""
+                )
+                raise SettingError(
+                    f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}{way}."
+                )
         for name, network in self.networks().items():
             if not trainable(network):
                 what = type(network).__name__
-                raise IncompatibleModel(f"{self.label()} cannot train {what} as its {name}: it has no weights to train.")
+                raise IncompatibleModel(
+                    f"{self.label()} cannot train {what} as its {name}: it has no weights to train."
+                )
         for need in self.needs:
             self._check_need(need)
         self.energy_weights = trainable(self.energy)
@@ -69,18 +81,24 @@ class Method(Stateful, ABC):
 
     @abstractmethod
     def step(self, batch: Batch) -> Metrics:
-        """Update the networks on one batch of data. Never wait for the device: return tensors, not numbers."""
+        """Update the networks on one batch of data. Never wait for the device: return tensors, not
+        numbers."""
 
     def setup_for(self, x: Tensor) -> None:
-        """Make what takes its shape from the data. Called once, with an example batch, before the first step or a restore."""
+        """Make what takes its shape from the data. Called once, with an example batch, before the first step
+        or a restore."""
 
     def begin(self, batch: Batch) -> None:
         """Check the networks against an example batch, then `setup_for` it. The Trainer calls this."""
         if not isinstance(batch, Tensor):
-            raise IncompatibleModel(f"{self.label()} trains on points alone; labelled data are for the task 'joint'.")
+            raise IncompatibleModel(
+                f"{self.label()} trains on points alone; labelled data are for the task 'joint'."
+            )
         x = batch
         check_energy(self.label(), self.energy, x)
-        if len(x) == 1 and any(isinstance(m, _BatchNorm) for n in self.networks().values() for m in n.modules()):
+        if len(x) == 1 and any(
+            isinstance(m, _BatchNorm) for n in self.networks().values() for m in n.modules()
+        ):
             raise IncompatibleModel(f"{self.label()}: batch norm needs a batch_size of at least 2.")
         for network in self.networks().values():
             if isinstance(network, Generator):
@@ -106,12 +124,16 @@ class Method(Stateful, ABC):
     def network_types(cls) -> dict[str, type[nn.Module]]:
         hints = get_type_hints(cls)
         fields = {f.name: hints[f.name] for f in dataclasses.fields(cls)}
-        return {name: kind for name, kind in fields.items() if isinstance(kind, type) and issubclass(kind, nn.Module)}
+        return {
+            name: kind
+            for name, kind in fields.items()
+            if isinstance(kind, type) and issubclass(kind, nn.Module)
+        }
 
     @classmethod
     def misdeclared(cls) -> str:
-        """What is wrong with the class whatever its networks are: a need that is none, a setting whose values nothing could check,
-        a default that the setting's own annotation refuses; nothing if all is well."""
+        """What is wrong with the class whatever its networks are: a need that is none, a setting whose values
+        nothing could check, a default that the setting's own annotation refuses; nothing if all is well."""
         for need in cls.needs:
             if need not in NEEDS:
                 return f"needs '{need}', which is none of {', '.join(NEEDS)}"

@@ -1,7 +1,9 @@
-"""The contrastive energy loss that VERA, MEG, PCD and CoopNet share: −mean f(data) + mean f(samples) + gradient penalty.
+"""The contrastive energy loss that VERA, MEG, PCD and CoopNet share: −mean f(data) + mean f(samples) +
+gradient penalty.
 
-The penalty γ‖∇f(x)‖² (or half of it) is taken on data only, with the gradient of the same forward pass, over all axes but the
-first. Trap: Algorithm 1 prints log f and a plus before the penalty of an ascended objective; f is already a log-density.
+The penalty γ‖∇f(x)‖² (or half of it) is taken on data only, with the gradient of the same forward pass, over
+all axes but the first. Trap: Algorithm 1 prints log f and a plus before the penalty of an ascended objective;
+f is already a log-density.
 """
 
 from typing import Literal

@@ -1,7 +1,7 @@
 """CoopNet: the generator proposes, Langevin steps on the energy correct, the generator learns the correction.
 
-z normal, x̂ = g(z) without noise; x̃ = L Langevin steps from x̂; the energy descends mean f(x̃) − mean f(data); the generator
-regresses x̃ from the *same* z, loss ‖x̃ − g(z)‖² / (2 · .3²).
+z normal, x̂ = g(z) without noise; x̃ = L Langevin steps from x̂; the energy descends mean f(x̃) − mean
+f(data); the generator regresses x̃ from the *same* z, loss ‖x̃ − g(z)‖² / (2 · .3²).
 """
 
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,7 @@
 """Score matching by curvature propagation (Martens et al., 2012).
 
-Loss mean[ ½‖∇f‖² + Σ_j ∂²f/∂x_j² ], the Hessian diagonal estimated without bias in one backward sweep that the model itself
-carries out (`score_and_curvature`, see vera/models/curvature.py).
+Loss mean[ ½‖∇f‖² + Σ_j ∂²f/∂x_j² ], the Hessian diagonal estimated without bias in one backward sweep that
+the model itself carries out (`score_and_curvature`, see vera/models/curvature.py).
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Methods that train the energy alone, by descending one loss: maximum likelihood and the score-matching family."""
+"""Methods that train the energy alone, by descending one loss: maximum likelihood and the score-matching
+family."""
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass

@@ -1,6 +1,7 @@
 """Denoising score matching: the score at a noised point points back to the point.
 
-x̃ = x + σ v; loss ½ mean‖σ²∇f(x̃) + (x̃ − x)‖², which is σ⁴ times the usual form. It fits the density of the noised data.
+x̃ = x + σ v; loss ½ mean‖σ²∇f(x̃) + (x̃ − x)‖², which is σ⁴ times the usual form. It fits the density of the
+noised data.
 """
 
 from dataclasses import dataclass

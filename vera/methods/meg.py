@@ -1,7 +1,8 @@
 """MEG: the generator's entropy is raised through the mutual information of x and z (Kumar et al., 2019).
 
-For a deterministic generator H(g(z)) = I(g(z); z) up to a constant, and a statistics network T bounds it from below by a binary
-cross-entropy: T(x, z) says "pair", T(x, permuted z) says "no pair". Generator and T descend −mean f(g(z)) + λ BCE together.
+For a deterministic generator H(g(z)) = I(g(z); z) up to a constant, and a statistics network T bounds it from
+below by a binary cross-entropy: T(x, z) says "pair", T(x, permuted z) says "no pair". Generator and T descend
+−mean f(g(z)) + λ BCE together.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -48,7 +49,9 @@ class MEG(Method):
         loss, metrics = self.energy_loss(batch, x_g)
         descend(loss, self.energy_weights, self.energy_optimiser)
         mismatch = self.mismatch(x_g, z)
-        descend(self.entropy_weight * mismatch - self.energy(x_g).mean(), self.other_weights, self.other_optimiser)
+        descend(
+            self.entropy_weight * mismatch - self.energy(x_g).mean(), self.other_weights, self.other_optimiser
+        )
         return metrics | {"mismatch": mismatch.detach()}
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
@@ -58,7 +61,8 @@ class MEG(Method):
         return self.generator.mean(self.generator.latent(n))
 
     def mismatch(self, x: Tensor, z: Tensor) -> Tensor:
-        """Binary cross-entropy of T over true and shuffled pairs; log 2 − mismatch bounds a mutual information."""
+        """Binary cross-entropy of T over true and shuffled pairs; log 2 − mismatch bounds a mutual
+        information."""
         other = z[torch.randperm(len(z), device=z.device)]
         logits = self.statistics(torch.cat([x, x]), torch.cat([z, other]))
         paired, shuffled = logits.chunk(2)

@@ -1,4 +1,5 @@
-"""Maximum likelihood: descend −mean log p(x), for models that are normalised. What every other method tries to reach."""
+"""Maximum likelihood: descend −mean log p(x), for models that are normalised. What every other method tries
+to reach."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,9 @@
-"""Persistent contrastive divergence: samples come from short Langevin runs whose ends are kept in a replay buffer.
+"""Persistent contrastive divergence: samples come from short Langevin runs whose ends are kept in a replay
+buffer.
 
-Each step draws chains, restarts a few, runs them with f in evaluation mode, stores them, and descends
-−mean f(data) + mean f(chains). The samples can look right while f is wrong: short chains need not reach the density's modes.
+Each step draws chains, restarts a few, runs them with f in evaluation mode, stores them, and descends −mean
+f(data) + mean f(chains). The samples can look right while f is wrong: short chains need not reach the
+density's modes.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -40,13 +42,17 @@ class PCD(Method):
 
     def setup_for(self, x: Tensor) -> None:
         if self.capacity < len(x):
-            raise SettingError(f"{self.label()}: capacity must be at least the batch size of {len(x)}, got {self.capacity}.")
+            raise SettingError(
+                f"{self.label()}: capacity must be at least the batch size of {len(x)}, got {self.capacity}."
+            )
         self.buffer = ReplayBuffer(self.capacity, x.shape[1:], self.restart, like=self.energy_weights[0])
 
     def step(self, batch: Batch) -> Metrics:
         indices, chains = self.buffer.draw(len(batch))
         with evaluating(self.energy):
-            chains = sgld(self.energy, chains, steps=self.sampler_steps, noise=self.noise, step_size=self.step_size)
+            chains = sgld(
+                self.energy, chains, steps=self.sampler_steps, noise=self.noise, step_size=self.step_size
+            )
         self.buffer.store(indices, chains)
         loss, metrics = self.energy_loss(batch, chains)
         descend(loss, self.energy_weights, self.optimiser)
@@ -56,4 +62,6 @@ class PCD(Method):
         return contrast(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
-        return self.buffer.chains[torch.randperm(len(self.buffer.chains), device=self.buffer.chains.device)[:n]]
+        return self.buffer.chains[
+            torch.randperm(len(self.buffer.chains), device=self.buffer.chains.device)[:n]
+        ]

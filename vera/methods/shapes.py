@@ -18,7 +18,9 @@ def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
         )
     shape = _output_shape(owner, energy, x[:2])
     if shape != (len(x[:2]),):
-        raise IncompatibleModel(f"{owner}: the energy must return one number a point, shape ({len(x[:2])},), got {tuple(shape)}.")
+        raise IncompatibleModel(
+            f"{owner}: the energy must return one number a point, shape ({len(x[:2])},), got {tuple(shape)}."
+        )
 
 
 def check_generator(owner: str, generator: Generator, x: Tensor) -> None:
@@ -26,7 +28,9 @@ def check_generator(owner: str, generator: Generator, x: Tensor) -> None:
     shape = _output_shape(owner, generator, x.new_zeros(2, generator.latent_dim))
     made, wanted = tuple(shape[1:]), tuple(x.shape[1:])
     if made != wanted:
-        raise IncompatibleModel(f"{owner}: the generator makes points of shape {made}, the data have {wanted}.")
+        raise IncompatibleModel(
+            f"{owner}: the generator makes points of shape {made}, the data have {wanted}."
+        )
 
 
 def check_hessian(owner: str, energy: nn.Module, x: Tensor) -> None:
@@ -49,9 +53,13 @@ def check_statistics(owner: str, statistics: nn.Module, x: Tensor, z: Tensor) ->
         with evaluating(statistics):
             shape = tuple(statistics(x[:2], z[:2]).shape)
     except Exception as error:
-        raise IncompatibleModel(f"{owner}: {type(statistics).__name__} refuses a pair (x, z): {error}") from error
+        raise IncompatibleModel(
+            f"{owner}: {type(statistics).__name__} refuses a pair (x, z): {error}"
+        ) from error
     if shape != (len(x[:2]),):
-        raise IncompatibleModel(f"{owner}: the statistics network must return one number a pair, got shape {shape}.")
+        raise IncompatibleModel(
+            f"{owner}: the statistics network must return one number a pair, got shape {shape}."
+        )
 
 
 @torch.no_grad()
@@ -60,7 +68,11 @@ def _output_shape(owner: str, network: nn.Module, x: Tensor) -> torch.Size:
         with evaluating(network):
             output = network(x)
     except Exception as error:
-        raise IncompatibleModel(f"{owner}: {type(network).__name__} refuses input of shape {tuple(x.shape)}: {error}") from error
+        raise IncompatibleModel(
+            f"{owner}: {type(network).__name__} refuses input of shape {tuple(x.shape)}: {error}"
+        ) from error
     if not isinstance(output, Tensor):
-        raise IncompatibleModel(f"{owner}: {type(network).__name__} must return one number a point, got {type(output).__name__}.")
+        raise IncompatibleModel(
+            f"{owner}: {type(network).__name__} must return one number a point, got {type(output).__name__}."
+        )
     return output.shape

@@ -1,7 +1,8 @@
 """Sliced score matching: the Hessian trace of f in one random direction v (Song et al., 2019).
 
-Loss mean[ vᵀ∇²f v + ½(vᵀ∇f)² ] (plain), or with ½‖∇f‖² in place of its projection (variance-reduced); E[v vᵀ] = I makes both
-equal score matching in expectation. Trap: a piecewise linear f has no curvature, and the loss would only flatten it.
+Loss mean[ vᵀ∇²f v + ½(vᵀ∇f)² ] (plain), or with ½‖∇f‖² in place of its projection (variance-reduced); E[v vᵀ]
+= I makes both equal score matching in expectation. Trap: a piecewise linear f has no curvature, and the loss
+would only flatten it.
 """
 
 from dataclasses import dataclass

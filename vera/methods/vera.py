@@ -1,4 +1,5 @@
-"""VERA: an energy-based model trained by a generator with an importance-sampled entropy gradient, without MCMC (Sec. 4)."""
+"""VERA: an energy-based model trained by a generator with an importance-sampled entropy gradient, without
+MCMC (Sec. 4)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -15,11 +16,17 @@ class VERA(AmortisedMethod):
     """Amortised training with k posterior draws round the known latent, their scale η tuned by an ELBO."""
 
     k: Annotated[Count, "importance samples for each generated point"] = 20
-    posterior_lr: Annotated[Positive | None, "learning rate of the posterior scale η; generator_lr by default"] = None
+    posterior_lr: Annotated[
+        Positive | None, "learning rate of the posterior scale η; generator_lr by default"
+    ] = None
     eta: Annotated[Positive, "initial posterior scale"] = 0.1
     shared_eta: Annotated[bool, "one η for all latent dimensions (paper) in place of one each (code)"] = False
-    tune: Annotated[Literal["first", "last"], "tune η before the updates (paper) or after its use (code)"] = "first"
-    chunks: Annotated[Count, "parts over k of the importance pass, each with its own batch-norm statistics; 1 as the code"] = 4
+    tune: Annotated[Literal["first", "last"], "tune η before the updates (paper) or after its use (code)"] = (
+        "first"
+    )
+    chunks: Annotated[
+        Count, "parts over k of the importance pass, each with its own batch-norm statistics; 1 as the code"
+    ] = 4
 
     def tunes_first(self) -> bool:
         return self.tune == "first"

@@ -1,4 +1,5 @@
-"""VERA-HMC: VERA with PresGAN's entropy gradient, HMC on the posterior of z given x, in place of importance sampling."""
+"""VERA-HMC: VERA with PresGAN's entropy gradient, HMC on the posterior of z given x, in place of importance
+sampling."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,8 +16,12 @@ from vera.spec.settings import Count, NonNegativeCount, Positive
 class VERAHMC(AmortisedMethod):
     """Amortised training with posterior draws by HMC; no posterior scale and no weights."""
 
-    force: Annotated[Force, "full: the gradient of the posterior; prior_only: what the published code does"] = "full"
-    burn_in: Annotated[NonNegativeCount, "transitions before the first kept one; the step size adapts here"] = 2
+    force: Annotated[
+        Force, "full: the gradient of the posterior; prior_only: what the published code does"
+    ] = "full"
+    burn_in: Annotated[
+        NonNegativeCount, "transitions before the first kept one; the step size adapts here"
+    ] = 2
     kept: Annotated[Count, "transitions whose positions are averaged"] = 2
     leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
     adaptation: Annotated[Positive, "rate at which the step size follows the acceptance"] = 0.02

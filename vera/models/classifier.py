@@ -1,7 +1,8 @@
-"""Classifiers that are energy models too: f(x) = logsumexp over the class logits (JEM, Grathwohl et al., 2020).
+"""Classifiers that are energy models too: f(x) = logsumexp over the class logits (JEM, Grathwohl et al.,
+2020).
 
-The same network gives p(y|x) = softmax of the logits and an unnormalised log-density of x. Trap: adding a constant to all logits
-changes f and not p(y|x), so nothing in a cross-entropy pins down the level of f.
+The same network gives p(y|x) = softmax of the logits and an unnormalised log-density of x. Trap: adding a
+constant to all logits changes f and not p(y|x), so nothing in a cross-entropy pins down the level of f.
 """
 
 from abc import abstractmethod
@@ -31,7 +32,8 @@ class Classifier(nn.Module):
 
 @models.register("mlp-classifier")
 class MLPClassifier(Classifier):
-    """The tabular energy: D -> 1000 -> 500 -> 500 -> 250 -> 250 -> 250 -> classes, LeakyReLU .2 (MNIST: 1,789,260 weights).
+    """The tabular energy: D -> 1000 -> 500 -> 500 -> 250 -> 250 -> 250 -> classes, LeakyReLU .2 (MNIST:
+    1,789,260 weights).
 
     `weight_normalised` puts weight norm on the hidden layers, not on the output, as for MNIST (1,792,010).
     """

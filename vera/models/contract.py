@@ -1,7 +1,8 @@
 """The model contracts: what a method may ask of an energy model.
 
-An energy model is any `nn.Module` that maps a batch (B, D) to f(x) of shape (B,). Trap: f is an unnormalised log-density, high
-where data are likely; it is not an energy. What a model can do beyond f it says by having the methods of the classes below.
+An energy model is any `nn.Module` that maps a batch (B, D) to f(x) of shape (B,). Trap: f is an unnormalised
+log-density, high where data are likely; it is not an energy. What a model can do beyond f it says by having
+the methods of the classes below.
 """
 
 from collections.abc import Callable
@@ -29,11 +30,12 @@ class Curved(Protocol):
 
 @runtime_checkable
 class Scored(Protocol):
-    """A model that knows ∇f in closed form, which spares a sampler the graph. `vera.gradients.gradient_of` then takes it."""
+    """A model that knows ∇f in closed form, which spares a sampler the graph. `vera.gradients.gradient_of`
+    then takes it."""
 
     def scorer(self) -> Callable[[Tensor], Tensor]:
-        """x to ∇f(x), shaped as x: what autograd would give, with the weights as they are now. Asked for once, called at every
-        step of a chain, so whatever depends on the weights alone is computed here."""
+        """x to ∇f(x), shaped as x: what autograd would give, with the weights as they are now. Asked for
+        once, called at every step of a chain, so whatever depends on the weights alone is computed here."""
 
 
 def has_hessian(energy: nn.Module) -> bool:

@@ -1,8 +1,10 @@
-"""Curvature propagation (Martens et al., 2012): a random vector S with E[S Sᵀ] = ∇²f, carried backwards like a gradient.
+"""Curvature propagation (Martens et al., 2012): a random vector S with E[S Sᵀ] = ∇²f, carried backwards like
+a gradient.
 
-Through a linear map x -> W x: S <- WᵀS. Through softplus at a, whose output has gradient g: S <- S σ(a) + √M v with
-M = softplus''(a) g and fresh signs v; a negative M goes to the imaginary part. Then diag ∇²f ≈ Re(S)² − Im(S)², unbiased.
-Trap: √M has no derivative at M = 0, where an unused unit would turn the loss into NaN; there the term is left out.
+Through a linear map x -> W x: S <- WᵀS. Through softplus at a, whose output has gradient g: S <- S σ(a) + √M
+v with M = softplus''(a) g and fresh signs v; a negative M goes to the imaginary part. Then diag ∇²f ≈ Re(S)²
+− Im(S)², unbiased. Trap: √M has no derivative at M = 0, where an unused unit would turn the loss into NaN;
+there the term is left out.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,9 @@ class Curvature:
         return Curvature(self.gradient * factor, self.real * factor, self.imaginary * factor)
 
     def __add__(self, other: "Curvature") -> "Curvature":
-        return Curvature(self.gradient + other.gradient, self.real + other.real, self.imaginary + other.imaginary)
+        return Curvature(
+            self.gradient + other.gradient, self.real + other.real, self.imaginary + other.imaginary
+        )
 
     def diagonal(self) -> Tensor:
         return self.real.square() - self.imaginary.square()

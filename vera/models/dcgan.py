@@ -1,8 +1,10 @@
-"""DCGAN: the energy f(x) and the generator g(z) of the mode-counting experiment on StackedMNIST (B.5), for square images.
+"""DCGAN: the energy f(x) and the generator g(z) of the mode-counting experiment on StackedMNIST (B.5), for
+square images.
 
-Between 4 × 4 and the image's side every stage halves (energy) or doubles (generator) the side; the stage next to the image has
-`width` maps, each further one twice as many. At side 32 the widest stage of side 64 is left out. The generator has batch norm, the
-energy none, unlike DCGAN's discriminator: f of one image must not depend on the rest of the batch. Default PyTorch initialisation.
+Between 4 × 4 and the image's side every stage halves (energy) or doubles (generator) the side; the stage next
+to the image has `width` maps, each further one twice as many. At side 32 the widest stage of side 64 is left
+out. The generator has batch norm, the energy none, unlike DCGAN's discriminator: f of one image must not
+depend on the rest of the batch. Default PyTorch initialisation.
 """
 
 from itertools import pairwise
@@ -24,7 +26,8 @@ def doublings(side: Side) -> int:
 
 @models.register("dcgan")
 class DCGANEnergy(nn.Module):
-    """Convolutions 3 -> 64 -> 128 -> 256 -> 512 -> 1 of size 4 × 4, LeakyReLU .2: 2,764,736 weights at side 64."""
+    """Convolutions 3 -> 64 -> 128 -> 256 -> 512 -> 1 of size 4 × 4, LeakyReLU .2: 2,764,736 weights at side
+    64."""
 
     piecewise_linear = True
 
@@ -42,10 +45,13 @@ class DCGANEnergy(nn.Module):
 
 
 class DCGANGenerator(nn.Module):
-    """The mean g(z): transposed convolutions 100 -> 512 -> 256 -> 128 -> 64 -> 3 of size 4 × 4, batch norm, ReLU; Tanh."""
+    """The mean g(z): transposed convolutions 100 -> 512 -> 256 -> 128 -> 64 -> 3 of size 4 × 4, batch norm,
+    ReLU; Tanh."""
 
     @validated
-    def __init__(self, latent_dim: Count = 100, channels: Count = 3, side: Side = 64, width: Count = 64) -> None:
+    def __init__(
+        self, latent_dim: Count = 100, channels: Count = 3, side: Side = 64, width: Count = 64
+    ) -> None:
         super().__init__()
         self.latent_dim = latent_dim
         maps = [width * 2**i for i in reversed(range(doublings(side)))]

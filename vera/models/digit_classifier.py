@@ -1,8 +1,9 @@
 """The classifier that counts modes: it says which digit a channel of a generated image shows (B.5).
 
-Two 3 × 3 convolutions without padding, a 2 × 2 maximum, two linear layers, with dropout. Trap: it is trained on pixels in [0, 1]
-normalised by MNIST's mean and deviation, and the published counting fed it samples in [−1, 1] as they were. Here it takes images
-in [−1, 1] as every network does, and clamps and normalises them itself, so that no caller can forget it.
+Two 3 × 3 convolutions without padding, a 2 × 2 maximum, two linear layers, with dropout. Trap: it is trained
+on pixels in [0, 1] normalised by MNIST's mean and deviation, and the published counting fed it samples in
+[−1, 1] as they were. Here it takes images in [−1, 1] as every network does, and clamps and normalises them
+itself, so that no caller can forget it.
 """
 
 from typing import Annotated
@@ -19,7 +20,8 @@ PIXEL_MEAN, PIXEL_DEVIATION = 0.1307, 0.3081
 
 @models.register("digit-classifier")
 class DigitClassifier(Classifier):
-    """Square grey images to logits: 7,393,034 weights at side 64, 1,199,882 at 28. Dropout .25 of whole maps, .5 of units."""
+    """Square grey images to logits: 7,393,034 weights at side 64, 1,199,882 at 28. Dropout .25 of whole maps,
+    .5 of units."""
 
     @validated
     def __init__(self, classes: Count = 10, side: Annotated[int, Bound(6)] = 64) -> None:

@@ -1,8 +1,9 @@
 """The generator q(x): x = g(z) + σ ε with z, ε standard normal and one learnable scalar σ (Eq. 5).
 
-σ lives as log σ, starts at its lower bound and is clamped to [σ_min, σ_max] after every update. Trap: batch norm in g must use
-the statistics of the batch at hand in every pass; a mean taken in evaluation mode differs from the one that produced x, and with
-σ near .01 the posterior weights explode. Only sampling for the energy (`sample_with_latent`) moves the running averages.
+σ lives as log σ, starts at its lower bound and is clamped to [σ_min, σ_max] after every update. Trap: batch
+norm in g must use the statistics of the batch at hand in every pass; a mean taken in evaluation mode differs
+from the one that produced x, and with σ near .01 the posterior weights explode. Only sampling for the energy
+(`sample_with_latent`) moves the running averages.
 """
 
 import math
@@ -33,10 +34,14 @@ class Generator(nn.Module):
         super().__init__()
         sigma = sigma_min if sigma is None else sigma
         if not sigma_min <= sigma <= sigma_max:
-            raise SettingError(f"Generator: needs sigma_min <= sigma <= sigma_max, got {sigma_min:g}, {sigma:g}, {sigma_max:g}.")
+            raise SettingError(
+                f"Generator: needs sigma_min <= sigma <= sigma_max, got {sigma_min:g}, {sigma:g}, {sigma_max:g}."
+            )
         latent_dim = latent_dim or getattr(net, "latent_dim", None)
         if latent_dim is None:
-            raise SettingError(f"Generator: {type(net).__name__} has no latent_dim; give one, Generator(net, latent_dim=...).")
+            raise SettingError(
+                f"Generator: {type(net).__name__} has no latent_dim; give one, Generator(net, latent_dim=...)."
+            )
         self.net = net
         self.latent_dim: int = latent_dim
         self.log_sigma_range = (math.log(sigma_min), math.log(sigma_max))
@@ -74,7 +79,8 @@ class Generator(nn.Module):
     @torch.no_grad()
     @validated
     def sample(self, n: Count, *, running_averages: bool = False) -> Tensor:
-        """n samples. Batch norm takes this batch's own statistics, as in training, unless `running_averages`."""
+        """n samples. Batch norm takes this batch's own statistics, as in training, unless
+        `running_averages`."""
         if not running_averages:
             return self.sample_pair(n)[1]
         with evaluating(self.net):
@@ -103,9 +109,12 @@ def batch_statistics(net: nn.Module) -> Iterator[None]:
 def statistics_of(net: nn.Module, z: Tensor) -> Iterator[None]:
     """Batch norm frozen at the statistics of this one batch, so that g treats every row alone.
 
-    With z = z0 this is the very g that produced x: a posterior of z given x under it is exact, and chains do not interact.
+    With z = z0 this is the very g that produced x: a posterior of z given x under it is exact, and chains do
+    not interact.
     """
-    norms = [(m, m.running_mean, m.running_var, m.training) for m in net.modules() if isinstance(m, _BatchNorm)]
+    norms = [
+        (m, m.running_mean, m.running_var, m.training) for m in net.modules() if isinstance(m, _BatchNorm)
+    ]
 
     def note(norm: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         rows = inputs[0].detach().transpose(0, 1).flatten(1)

@@ -1,4 +1,5 @@
-"""The linear generator x = W z + μ + σ ε: probabilistic PCA, where everything the estimators approximate is known exactly.
+"""The linear generator x = W z + μ + σ ε: probabilistic PCA, where everything the estimators approximate is
+known exactly.
 
 Σ = W Wᵀ + σ² I; score −Σ⁻¹(x − μ); ∇_W H = Σ⁻¹ W; dH/d log σ = σ² tr Σ⁻¹; z | x is Gaussian with precision
 P = I + WᵀW/σ² and mean P⁻¹Wᵀ(x − μ)/σ². Trap: the paper prints the covariance as WᵀW + σ²I.
@@ -14,7 +15,8 @@ from vera.spec.settings import Count, Positive, validated
 
 
 class LinearGenerator(Generator):
-    """A generator whose mean is one Linear layer with bias (79,184 weights for 100 -> 784), with its exact oracles."""
+    """A generator whose mean is one Linear layer with bias (79,184 weights for 100 -> 784), with its exact
+    oracles."""
 
     net: nn.Linear
 
@@ -28,19 +30,26 @@ class LinearGenerator(Generator):
         sigma_min: Positive = 1e-6,
         sigma_max: Positive = 1e6,
     ) -> None:
-        super().__init__(nn.Linear(latent_dim, data_dim), latent_dim, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)
+        super().__init__(
+            nn.Linear(latent_dim, data_dim), latent_dim, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max
+        )
 
     @classmethod
     @torch.no_grad()
     def from_pca(cls, x: Tensor, components: int, *, noise: str = "deviation") -> "LinearGenerator":
-        """Maximum-likelihood probabilistic PCA: W_j = u_j √(λ_j − σ²), σ² = mean of the discarded eigenvalues of the covariance.
+        """Maximum-likelihood probabilistic PCA: W_j = u_j √(λ_j − σ²), σ² = mean of the discarded eigenvalues
+        of the covariance.
 
         `noise="variance"` sets σ to the noise *variance*, as the published bias experiment does by mistake.
         """
         if noise not in ("deviation", "variance"):
-            raise SettingError(f"LinearGenerator: noise must be one of 'deviation', 'variance', got {noise!r}.")
+            raise SettingError(
+                f"LinearGenerator: noise must be one of 'deviation', 'variance', got {noise!r}."
+            )
         if not 1 <= components < x.shape[1]:
-            raise SettingError(f"LinearGenerator: components must be at least 1 and below {x.shape[1]}, got {components}.")
+            raise SettingError(
+                f"LinearGenerator: components must be at least 1 and below {x.shape[1]}, got {components}."
+            )
         mean = x.mean(0)
         eigenvalues, vectors = torch.linalg.eigh(torch.cov((x - mean).T))
         kept, discarded = eigenvalues[-components:].flip(0), eigenvalues[:-components]
@@ -65,7 +74,8 @@ class LinearGenerator(Generator):
         return torch.linalg.solve(self.precision(), moved.T).T
 
     def exact_score(self, x: Tensor) -> Tensor:
-        """∇ log q(x) = −(x − μ − W E[z|x]) / σ²: the Woodbury form of −Σ⁻¹(x − μ), in the small latent space."""
+        """∇ log q(x) = −(x − μ − W E[z|x]) / σ²: the Woodbury form of −Σ⁻¹(x − μ), in the small latent
+        space."""
         return -(x - self.net.bias - self.posterior_mean(x) @ self.weight.T) / self.sigma.square()
 
     def covariance(self) -> Tensor:

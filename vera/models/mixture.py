@@ -1,7 +1,9 @@
-"""A mixture of diagonal Gaussians: normalised, so every training method can be judged by exact likelihood (Table 10).
+"""A mixture of diagonal Gaussians: normalised, so every training method can be judged by exact likelihood
+(Table 10).
 
-log p(x) = logsumexp_c [ log π_c + Σ_j log N(x_j; μ_cj, s_cj²) ]. Means start standard normal, scales at 1, weights uniform.
-∇log p(x) = Σ_c r_c(x) (μ_c − x) / s_c², with r the shares of the components in p(x): a sampler needs no graph.
+log p(x) = logsumexp_c [ log π_c + Σ_j log N(x_j; μ_cj, s_cj²) ]. Means start standard normal, scales at 1,
+weights uniform. ∇log p(x) = Σ_c r_c(x) (μ_c − x) / s_c², with r the shares of the components in p(x): a
+sampler needs no graph.
 """
 
 import math
@@ -14,7 +16,8 @@ from vera.spec.registry import models
 from vera.spec.settings import Count, validated
 
 NEGLIGIBLE = 80.0
-"""Nats below the largest component: a share of 2e-35, whose products are still far from underflow in single precision."""
+"""Nats below the largest component: a share of 2e-35, whose products are still far from underflow in single
+precision."""
 
 
 @models.register("mixture")
@@ -34,7 +37,9 @@ class GaussianMixture(nn.Module):
         # Components on the innermost axis: the sum over a handful of dimensions then runs along whole rows.
         points, means, scales = (t.T.contiguous() for t in (x, self.means, (-self.log_scales).exp()))
         whitened = (points.unsqueeze(2) - means.unsqueeze(1)) * scales.unsqueeze(1)
-        offset = self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
+        offset = (
+            self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
+        )
         exponents = torch.add(offset, whitened.square().sum(0), alpha=-0.5)
         # What lies this far below the largest adds nothing to the sum, but exponentials that underflow are slow.
         floor = exponents.detach().amax(1, keepdim=True) - NEGLIGIBLE
@@ -42,7 +47,8 @@ class GaussianMixture(nn.Module):
 
     @torch.no_grad()
     def scorer(self) -> Callable[[Tensor], Tensor]:
-        """x to ∇log p(x). Axis by axis, so that what is at hand, (B, C), stays in the cache: a quarter of autograd's time."""
+        """x to ∇log p(x). Axis by axis, so that what is at hand, (B, C), stays in the cache: a quarter of
+        autograd's time."""
         axes = list(zip(self.means.T.contiguous(), (-self.log_scales).exp().T.contiguous(), strict=True))
         offset = self.logits - self.log_scales.sum(1)
 
@@ -53,7 +59,9 @@ class GaussianMixture(nn.Module):
             for along in whitened:
                 exponents = torch.addcmul(exponents, along, along, value=-0.5)
             shares = exponents.softmax(1)
-            return torch.stack([along.mul_(shares) @ scale for along, (_, scale) in zip(whitened, axes, strict=True)], 1).neg_()
+            return torch.stack(
+                [along.mul_(shares) @ scale for along, (_, scale) in zip(whitened, axes, strict=True)], 1
+            ).neg_()
 
         return score
 
@@ -64,6 +72,10 @@ class GaussianMixture(nn.Module):
     def sample(self, n: int) -> Tensor:
         # Inverse of the cumulative weights: torch.multinomial would raise on weights that are not finite.
         levels = torch.rand(n, device=self.logits.device, dtype=self.logits.dtype)
-        component = torch.searchsorted(self.logits.softmax(0).cumsum(0), levels).clamp(max=len(self.logits) - 1)
-        means = self.means[component] + 0 * self.logits.sum()  # weights that are not numbers make samples that are none
+        component = torch.searchsorted(self.logits.softmax(0).cumsum(0), levels).clamp(
+            max=len(self.logits) - 1
+        )
+        means = (
+            self.means[component] + 0 * self.logits.sum()
+        )  # weights that are not numbers make samples that are none
         return torch.addcmul(means, self.log_scales[component].exp(), torch.randn_like(means))

@@ -1,7 +1,7 @@
 """Multilayer perceptrons: energy f(x), generator mean g(z) and MEG's statistics network T(x, z).
 
-Default PyTorch initialisation throughout. The generator's hidden layers are Linear without bias, batch norm, activation; the
-energy has no batch norm, since f of one point must not depend on the rest of the batch.
+Default PyTorch initialisation throughout. The generator's hidden layers are Linear without bias, batch norm,
+activation; the energy has no batch norm, since f of one point must not depend on the rest of the batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,11 @@ _ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "relu": lambda: nn.ReLU(inplace=True),
     "softplus": nn.Softplus,
 }
-_OUTPUTS: dict[str, Callable[[], nn.Module]] = {"identity": nn.Identity, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}
+_OUTPUTS: dict[str, Callable[[], nn.Module]] = {
+    "identity": nn.Identity,
+    "tanh": nn.Tanh,
+    "sigmoid": nn.Sigmoid,
+}
 
 
 def dense(sizes: Sequence[int], activation: Activation, batch_norm: bool = False) -> nn.Sequential:
@@ -39,10 +43,13 @@ def dense(sizes: Sequence[int], activation: Activation, batch_norm: bool = False
 
 @models.register("mlp")
 class MLP(nn.Module):
-    """f(x) as a plain network; the paper's toy energy by default (2 -> 100 -> 100 -> 1, LeakyReLU .2: 10,501 weights)."""
+    """f(x) as a plain network; the paper's toy energy by default (2 -> 100 -> 100 -> 1, LeakyReLU .2: 10,501
+    weights)."""
 
     @validated
-    def __init__(self, data_dim: Count, hidden: Sizes = (100, 100), activation: Activation = "leaky_relu") -> None:
+    def __init__(
+        self, data_dim: Count, hidden: Sizes = (100, 100), activation: Activation = "leaky_relu"
+    ) -> None:
         super().__init__()
         self.data_dim = data_dim
         self.piecewise_linear = activation != "softplus"
@@ -53,7 +60,8 @@ class MLP(nn.Module):
 
 
 class MLPGenerator(nn.Module):
-    """The mean g(z) of a generator; the paper's toy generator by default (z -> 100 -> 100 -> 2, batch norm, ReLU)."""
+    """The mean g(z) of a generator; the paper's toy generator by default (z -> 100 -> 100 -> 2, batch norm,
+    ReLU)."""
 
     @validated
     def __init__(
@@ -103,14 +111,16 @@ def nice_generator(
 ) -> Generator:
     """The generator beside the NICE flow (100 -> 3 x 500 -> 784, Softplus: 945,784 weights and σ).
 
-    The paper's text says two hidden layers, its code has three: `hidden=(500, 500)` gives the former (694,784).
+    The paper's text says two hidden layers, its code has three: `hidden=(500, 500)` gives the former
+    (694,784).
     """
     return mlp_generator(data_dim, latent_dim, hidden, "softplus", "identity", sigma, sigma_min, sigma_max)
 
 
 @models.register("statistics")
 class StatisticsNetwork(nn.Module):
-    """MEG's T(x, z): does z belong to x? (884 -> 3 x 500 -> 1, LeakyReLU .2: 944,001 weights for D = 784, d = 100.)"""
+    """MEG's T(x, z): does z belong to x? (884 -> 3 x 500 -> 1, LeakyReLU .2: 944,001 weights for D = 784, d =
+    100.)"""
 
     @validated
     def __init__(self, data_dim: Count, latent_dim: Count, hidden: Sizes = (500, 500, 500)) -> None:

@@ -1,8 +1,9 @@
 """NICE: a volume-preserving flow with a diagonal scale, the tractable model of Table 2.
 
-Even-indexed coordinates first (a), odd-indexed second (b); four additive couplings b += m₁(a), a += m₂(b), b += m₃(a),
-a += m₄(b); y = exp(s) ⊙ (a, b); log p(x) = −½‖y‖² − (D/2) log 2π + Σ s, with a standard normal (not logistic) prior.
-The two halves are kept apart all the way: nothing is permuted, concatenated or multiplied by a permutation matrix.
+Even-indexed coordinates first (a), odd-indexed second (b); four additive couplings b += m₁(a), a += m₂(b), b
++= m₃(a), a += m₄(b); y = exp(s) ⊙ (a, b); log p(x) = −½‖y‖² − (D/2) log 2π + Σ s, with a standard normal (not
+logistic) prior. The two halves are kept apart all the way: nothing is permuted, concatenated or multiplied by
+a permutation matrix.
 """
 
 import math
@@ -25,14 +26,17 @@ class NICE(nn.Module):
     """
 
     @validated
-    def __init__(self, data_dim: Count = 784, hidden: Count = 1000, hidden_layers: Count = 4, couplings: Count = 4) -> None:
+    def __init__(
+        self, data_dim: Count = 784, hidden: Count = 1000, hidden_layers: Count = 4, couplings: Count = 4
+    ) -> None:
         super().__init__()
         self.data_dim = data_dim
         sizes = ((data_dim + 1) // 2, data_dim // 2)
         if data_dim < 2:
             raise SettingError("NICE: data_dim must be at least 2, a coupling needs two halves.")
         self.shifts = nn.ModuleList(
-            dense((sizes[i % 2], *[hidden] * hidden_layers, sizes[1 - i % 2]), "softplus") for i in range(couplings)
+            dense((sizes[i % 2], *[hidden] * hidden_layers, sizes[1 - i % 2]), "softplus")
+            for i in range(couplings)
         )
         self.log_scale = nn.Parameter(torch.zeros(data_dim))
 
@@ -64,7 +68,9 @@ class NICE(nn.Module):
 
     @torch.no_grad()
     def sample(self, n: int) -> Tensor:
-        return self.decode(torch.randn(n, self.data_dim, device=self.log_scale.device, dtype=self.log_scale.dtype))
+        return self.decode(
+            torch.randn(n, self.data_dim, device=self.log_scale.device, dtype=self.log_scale.dtype)
+        )
 
     def score_and_curvature(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """∇f and an unbiased estimate of diag ∇²f by curvature propagation, one backward sweep for both."""
@@ -75,10 +81,15 @@ class NICE(nn.Module):
             halves[1 - i % 2] = halves[1 - i % 2] + change
             inputs.append(layer_inputs)
         scales = self._halves(self.log_scale.exp())
-        down = [Curvature.at_normal_prior(half * scale).scaled(scale) for half, scale in zip(halves, scales, strict=True)]
+        down = [
+            Curvature.at_normal_prior(half * scale).scaled(scale)
+            for half, scale in zip(halves, scales, strict=True)
+        ]
         for i, shift in reversed(list(enumerate(self._nets()))):
             down[i % 2] = down[i % 2] + pull_through(shift, inputs[i], down[1 - i % 2])
-        return _interleave(down[0].gradient, down[1].gradient), _interleave(down[0].diagonal(), down[1].diagonal())
+        return _interleave(down[0].gradient, down[1].gradient), _interleave(
+            down[0].diagonal(), down[1].diagonal()
+        )
 
     def _log_prob(self, a: Tensor, b: Tensor) -> Tensor:
         scale_a, scale_b = self._halves(self.log_scale.exp())

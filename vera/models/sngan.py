@@ -1,10 +1,12 @@
 """SNGAN's residual generator (Miyato et al., 2018), the one beside the Wide ResNet (Sec. 6).
 
-z to 4 × 4 maps by a linear layer; blocks that double the side; batch norm, ReLU, a convolution to the image's channels, Tanh. The
-paper says "identical to Miyato et al.", but the published code has no weights in the shortcuts of its blocks: `shortcut="plain"`
-is that code, "learned" the original, with a 1 × 1 convolution in each.
+z to 4 × 4 maps by a linear layer; blocks that double the side; batch norm, ReLU, a convolution to the image's
+channels, Tanh. The paper says "identical to Miyato et al.", but the published code has no weights in the
+shortcuts of its blocks: `shortcut="plain"` is that code, "learned" the original, with a 1 × 1 convolution in
+each.
 
-The 3 × 3 convolutions start Xavier-uniform with gain √2, the linear layer and the learned shortcuts with gain 1, biases at 0.
+The 3 × 3 convolutions start Xavier-uniform with gain √2, the linear layer and the learned shortcuts with gain
+1, biases at 0.
 """
 
 import math
@@ -46,7 +48,8 @@ class SNGANGenerator(nn.Module):
 
 
 class UpBlock(nn.Module):
-    """Twice the side: batch norm, ReLU, nearest-neighbour doubling, convolution, batch norm, ReLU, convolution, plus shortcut."""
+    """Twice the side: batch norm, ReLU, nearest-neighbour doubling, convolution, batch norm, ReLU,
+    convolution, plus shortcut."""
 
     def __init__(self, width: int, shortcut: Shortcut) -> None:
         super().__init__()

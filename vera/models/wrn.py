@@ -1,11 +1,13 @@
 """The Wide ResNet without batch norm: the image classifier that is an energy model too (JEM, Sec. 6).
 
-A 3 × 3 convolution to 16 maps, three groups of (depth − 4) / 6 residual blocks with 16, 32 and 64 times `width` maps, at full,
-half and quarter side, an average over the map, one linear layer. Without batch norm f of one image depends on that image alone.
-Default PyTorch initialisation: the published code defines a Xavier one and never calls it.
+A 3 × 3 convolution to 16 maps, three groups of (depth − 4) / 6 residual blocks with 16, 32 and 64 times
+`width` maps, at full, half and quarter side, an average over the map, one linear layer. Without batch norm f
+of one image depends on that image alone. Default PyTorch initialisation: the published code defines a Xavier
+one and never calls it.
 
-Traps: the shortcut takes the *raw* input of a block, so the first activation must not be done in place. And the average is over
-whole 8 × 8 cells: an image of 32 × 39 leaves a map of 8 × 10, of which the surplus is ignored, as in the published code.
+Traps: the shortcut takes the *raw* input of a block, so the first activation must not be done in place. And
+the average is over whole 8 × 8 cells: an image of 32 × 39 leaves a map of 8 × 10, of which the surplus is
+ignored, as in the published code.
 """
 
 from typing import Annotated
@@ -25,10 +27,18 @@ Dropout = Annotated[float, Bound(0, below=1)]
 
 @models.register("wrn")
 class WideResNet(Classifier):
-    """The paper's WRN-28-10 by default: 36,471,338 weights for 10 classes, 36,529,028 for 100 (WRN-28-2: 1,466,026)."""
+    """The paper's WRN-28-10 by default: 36,471,338 weights for 10 classes, 36,529,028 for 100 (WRN-28-2:
+    1,466,026)."""
 
     @validated
-    def __init__(self, classes: Count, depth: Count = 28, width: Count = 10, dropout: Dropout = 0.0, channels: Count = 3) -> None:
+    def __init__(
+        self,
+        classes: Count,
+        depth: Count = 28,
+        width: Count = 10,
+        dropout: Dropout = 0.0,
+        channels: Count = 3,
+    ) -> None:
         super().__init__()
         if depth < 10 or depth % 6 != 4:
             raise SettingError(f"WideResNet: depth must be 6n + 4, that is 10, 16, 22, 28, ..., got {depth}.")
@@ -47,7 +57,8 @@ class WideResNet(Classifier):
 
 
 class Block(nn.Module):
-    """Activation, convolution, dropout, activation, convolution (which has the stride), beside a shortcut from the raw input."""
+    """Activation, convolution, dropout, activation, convolution (which has the stride), beside a shortcut
+    from the raw input."""
 
     def __init__(self, inputs: int, outputs: int, stride: int, dropout: float) -> None:
         super().__init__()
@@ -63,6 +74,7 @@ class Block(nn.Module):
 
 
 def mean_of_cells(x: Tensor) -> Tensor:
-    """(B, C, H, W) to (B, C): the average over all whole 8 × 8 cells, or over all there is along a side shorter than one."""
+    """(B, C, H, W) to (B, C): the average over all whole 8 × 8 cells, or over all there is along a side
+    shorter than one."""
     height, width = (side if side < CELL else side - side % CELL for side in x.shape[2:])
     return x[:, :, :height, :width].mean((2, 3))

@@ -1,8 +1,8 @@
 """Hamiltonian Monte Carlo with unit mass: leapfrog along a force, accept by the true density.
 
-Any force that depends on the position alone keeps the leapfrog map reversible and volume-preserving, so the chain leaves the
-density invariant whatever the force; only the exact force makes it efficient. That is how the published code can run on the
-prior's force alone and still be a valid, if nearly random-walk, sampler.
+Any force that depends on the position alone keeps the leapfrog map reversible and volume-preserving, so the
+chain leaves the density invariant whatever the force; only the exact force makes it efficient. That is how
+the published code can run on the prior's force alone and still be a valid, if nearly random-walk, sampler.
 """
 
 from abc import ABC, abstractmethod
@@ -62,7 +62,9 @@ class Chain:
         return cls(z, *target.value_and_force(z))
 
 
-def hmc_transition(chain: Chain, target: Target, step: Tensor | float, leapfrog_steps: int) -> tuple[Chain, Tensor]:
+def hmc_transition(
+    chain: Chain, target: Target, step: Tensor | float, leapfrog_steps: int
+) -> tuple[Chain, Tensor]:
     """One trajectory and its accept test: (the next chain, the mean acceptance probability)."""
     step = torch.as_tensor(step, dtype=chain.z.dtype, device=chain.z.device)
     start_momentum = torch.randn_like(chain.z)
@@ -75,11 +77,15 @@ def hmc_transition(chain: Chain, target: Target, step: Tensor | float, leapfrog_
     momentum.addcmul_(step, force, value=0.5)
     log_ratio = value - chain.value + 0.5 * (squared_norm(start_momentum) - squared_norm(momentum))
     taken, acceptance = accept(log_ratio)
-    moved = Chain(choose(taken, z, chain.z), choose(taken, value, chain.value), choose(taken, force, chain.force))
+    moved = Chain(
+        choose(taken, z, chain.z), choose(taken, value, chain.value), choose(taken, force, chain.force)
+    )
     return moved, acceptance
 
 
-def hmc(z: Tensor, target: Target, step: StepSize, *, burn_in: int, kept: int, leapfrog_steps: int) -> list[Tensor]:
+def hmc(
+    z: Tensor, target: Target, step: StepSize, *, burn_in: int, kept: int, leapfrog_steps: int
+) -> list[Tensor]:
     """The kept positions of a run from z; the step size adapts during burn-in only."""
     chain = Chain.start(z, target)
     for _ in range(burn_in):

@@ -1,10 +1,12 @@
-"""The Metropolis-adjusted Langevin algorithm, and its use to refine generator samples in latent space (B.7.1).
+"""The Metropolis-adjusted Langevin algorithm, and its use to refine generator samples in latent space
+(B.7.1).
 
-Proposal v' = v + τ∇h(v) + √(2τ) ξ, accepted with min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. To refine samples, v = (z, ε) and
-h = f(g(z) + σε) alone, without the priors of z and ε, as in the paper. Traps: the paper prints the forward and backward
-densities swapped and a variance δ² beside a mean step δ/2; τ starts at 1/d and must be tuned to acceptance .57 first. Without the
-priors chains need not settle: they may drift to where f is flat and everything is accepted, so a step size that was tuned along one
-long run is far too large for fresh samples. It is tuned on fresh ones.
+Proposal v' = v + τ∇h(v) + √(2τ) ξ, accepted with min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. To refine
+samples, v = (z, ε) and h = f(g(z) + σε) alone, without the priors of z and ε, as in the paper. Traps: the
+paper prints the forward and backward densities swapped and a variance δ² beside a mean step δ/2; τ starts at
+1/d and must be tuned to acceptance .57 first. Without the priors chains need not settle: they may drift to
+where f is flat and everything is accepted, so a step size that was tuned along one long run is far too large
+for fresh samples. It is tuned on fresh ones.
 """
 
 import math
@@ -22,12 +24,16 @@ from vera.spec.settings import Count, Positive, validated
 
 TARGET_ACCEPTANCE = 0.57
 CORRECTIONS, CLOSE_ENOUGH, GAIN = 8, 0.03, 2.0
-"""Of tuning: runs that correct the step size at most, how near to .57 is near enough, and how log τ follows the acceptance."""
+"""Of tuning: runs that correct the step size at most, how near to .57 is near enough, and how log τ follows
+the acceptance."""
 
 
 @validated
-def mala(f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool = False) -> tuple[Tensor, Tensor]:
-    """(v after `steps` transitions, the mean acceptance over them). With `adapt` the step size follows the acceptance."""
+def mala(
+    f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool = False
+) -> tuple[Tensor, Tensor]:
+    """(v after `steps` transitions, the mean acceptance over them). With `adapt` the step size follows the
+    acceptance."""
     value, slope = value_and_gradient(f, v)
     acceptances = []
     for t in range(steps):
@@ -37,7 +43,11 @@ def mala(f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool 
         forward = squared_norm(proposal - v - tau * slope)
         backward = squared_norm(v - proposal - tau * new_slope)
         taken, acceptance = accept(new_value - value + (forward - backward) / (4 * tau))
-        v, value, slope = choose(taken, proposal, v), choose(taken, new_value, value), choose(taken, new_slope, slope)
+        v, value, slope = (
+            choose(taken, proposal, v),
+            choose(taken, new_value, value),
+            choose(taken, new_slope, slope),
+        )
         acceptances.append(acceptance)
         if adapt:
             step.adapt(acceptance, boost=_boost(t))
@@ -45,15 +55,16 @@ def mala(f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool 
 
 
 def _boost(t: int) -> float:
-    """Large corrections first, the bare rate in the end: a step size that is wrong by 100 comes right within some hundred steps."""
+    """Large corrections first, the bare rate in the end: a step size that is wrong by 100 comes right within
+    some hundred steps."""
     return max(1.0, 25.0 / (1 + t / 20))
 
 
 class LatentRefiner:
     """Moves generator samples towards high f by MALA over (z, ε).
 
-    `batch_norm="running"` takes g with its running averages, so that chains do not interact; "batch" is what the published
-    code does.
+    `batch_norm="running"` takes g with its running averages, so that chains do not interact; "batch" is what
+    the published code does.
     """
 
     @validated
@@ -78,9 +89,11 @@ class LatentRefiner:
         return torch.cat([z, noise.flatten(1)], dim=1)
 
     def tune(self, n: int = 64, steps: int = 500, length: int = 100) -> float:
-        """Bring the step size to acceptance .57 in runs of `length` transitions from fresh samples, as they will be refined.
+        """Bring the step size to acceptance .57 in runs of `length` transitions from fresh samples, as they
+        will be refined.
 
-        `steps` transitions of one run find its size, whole runs then correct it. Returns the acceptance of the last run.
+        `steps` transitions of one run find its size, whole runs then correct it. Returns the acceptance of
+        the last run.
         """
         with self._modes():
             mala(self.potential, self.start(n), steps=steps, step=self.step, adapt=True)

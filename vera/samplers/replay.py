@@ -1,6 +1,7 @@
 """A replay buffer of persistent chains, started uniform on [-1, 1] in model space (also in logit space).
 
-Each draw restarts a few of its chains. Trap: the buffer is part of the training state; a run resumed without it is another run.
+Each draw restarts a few of its chains. Trap: the buffer is part of the training state; a run resumed without
+it is another run.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,2 @@
-"""A trial as plain data: its spec, the validation of settings, and the registries that names are looked up in."""
+"""A trial as plain data: its spec, the validation of settings, and the registries that names are looked up
+in."""

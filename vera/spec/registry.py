@@ -1,7 +1,8 @@
 """Registries: methods, models and data sets by name, from this package or from outside it.
 
-A plug-in is code, so it runs only when the user names it: a file given to `load_plugin`, or an installed entry point (groups
-`vera.methods`, `vera.jointmethods`, `vera.models`, `vera.datasets`) whose own name is asked for.
+A plug-in is code, so it runs only when the user names it: a file given to `load_plugin`, or an installed
+entry point (groups `vera.methods`, `vera.jointmethods`, `vera.models`, `vera.datasets`) whose own name is
+asked for.
 """
 
 import hashlib
@@ -27,8 +28,8 @@ _sources: dict[str, str] = {}
 
 
 class Registry(Generic[T]):
-    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is where ours are, `listing`
-    the command that shows them."""
+    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is
+    where ours are, `listing` the command that shows them."""
 
     def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
@@ -92,7 +93,11 @@ class Registry(Generic[T]):
     def foreign(self) -> list[str]:
         """What plug-ins have registered so far; loads nothing."""
         home = self._home or ""
-        return sorted(name for name, factory in self._known.items() if not f"{factory.__module__}.".startswith(f"{home}."))
+        return sorted(
+            name
+            for name, factory in self._known.items()
+            if not f"{factory.__module__}.".startswith(f"{home}.")
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._entries))
@@ -102,7 +107,9 @@ class Registry(Generic[T]):
             try:
                 factory = point.load()
             except Exception as error:
-                raise PluginError(f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}") from error
+                raise PluginError(
+                    f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}"
+                ) from error
             self._entries.setdefault(name, factory)
             _note_source(factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None))
 
@@ -124,7 +131,9 @@ tasks: Registry[Any] = Registry("task", home="vera.tasks")
 def load_plugin(path: str | Path) -> None:
     """Run a Python file that registers methods, models or data sets of the user's own."""
     if Path(path).is_dir():
-        raise PluginError(f"The plug-in '{path}' is {'a directory' if str(path) else 'no file'}: name a Python file.")
+        raise PluginError(
+            f"The plug-in '{path}' is {'a directory' if str(path) else 'no file'}: name a Python file."
+        )
     path = Path(path)
     if not path.is_file():
         raise PluginError(f"There is no plug-in file {path}.")
@@ -141,14 +150,17 @@ def load_plugin(path: str | Path) -> None:
         del sys.modules[name]
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
-        raise PluginError(f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}") from error
+        raise PluginError(
+            f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}"
+        ) from error
     _plugins[name] = path
     _check_registered(path, name)
 
 
 @contextmanager
 def in_plugins(doing: str) -> Iterator[None]:
-    """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in ours stays a bug."""
+    """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in
+    ours stays a bug."""
     try:
         yield
     except (VeraError, MemoryError):
@@ -185,10 +197,18 @@ def _where(error: BaseException, path: Path) -> str:
 
 
 def unregistered(path: str | Path) -> list[str]:
-    """The names of classes that a plug-in defines, that could train, and that nobody can ask for: a decorator may be missing."""
+    """The names of classes that a plug-in defines, that could train, and that nobody can ask for: a decorator
+    may be missing."""
     modules = [name for name, own in _plugins.items() if own == Path(path)]
-    defined = [one for name in modules for one in vars(sys.modules[name]).values() if getattr(one, "__module__", "") == name]
-    known = [factory for registry in (methods, joint_methods, estimators) for factory in registry._known.values()]
+    defined = [
+        one
+        for name in modules
+        for one in vars(sys.modules[name]).values()
+        if getattr(one, "__module__", "") == name
+    ]
+    known = [
+        factory for registry in (methods, joint_methods, estimators) for factory in registry._known.values()
+    ]
     return [
         one.__name__
         for one in defined
@@ -198,18 +218,29 @@ def unregistered(path: str | Path) -> list[str]:
 
 
 def _check_registered(path: Path, module: str) -> None:
-    """What it calls a method must be one, and no class may lack a part; say so at once, not when a table asks for it."""
+    """What it calls a method must be one, and no class may lack a part; say so at once, not when a table asks
+    for it."""
     for registry in (methods, joint_methods, models, datasets, unseen_sets, estimators, tasks):
         for name, factory in list(registry._known.items()):
-            wrong = _wrong_with(factory, registry in (methods, joint_methods)) if factory.__module__ == module else ""
+            wrong = (
+                _wrong_with(factory, registry in (methods, joint_methods))
+                if factory.__module__ == module
+                else ""
+            )
             if wrong:
                 del registry._known[name]
-                raise PluginError(f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}.")
+                raise PluginError(
+                    f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}."
+                )
 
 
 def _wrong_with(factory: Any, is_method: bool) -> str:
     """Why nothing can be made of it; nothing if something can."""
-    wrong = (_no_method(factory) if is_method else "") or _unresolved(factory) or (factory.misdeclared() if is_method else "")
+    wrong = (
+        (_no_method(factory) if is_method else "")
+        or _unresolved(factory)
+        or (factory.misdeclared() if is_method else "")
+    )
     lacking = sorted(getattr(factory, "__abstractmethods__", ()))
     return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
 

@@ -1,8 +1,9 @@
 """Settings: a signature is the config, its validation and its documentation, written once.
 
-A range stands in the annotation (`k: Count = 20`, `lr: Annotated[Positive, "energy learning rate"] = 1e-4`), and the same
-annotation checks a dataclass (`check_fields`) and a constructor (`validated`). Values that came through JSON are brought to the
-annotated type (a list to a tuple, 1 to 1.0); nothing else is converted, and a NaN is never a valid setting.
+A range stands in the annotation (`k: Count = 20`, `lr: Annotated[Positive, "energy learning rate"] = 1e-4`),
+and the same annotation checks a dataclass (`check_fields`) and a constructor (`validated`). Values that came
+through JSON are brought to the annotated type (a list to a tuple, 1 to 1.0); nothing else is converted, and a
+NaN is never a valid setting.
 """
 
 import dataclasses
@@ -31,11 +32,21 @@ class Bound:
     below: float = math.inf
 
     def admits(self, value: float) -> bool:
-        return (self.low < value if self.strict else self.low <= value) and value <= self.high and value < self.below
+        return (
+            (self.low < value if self.strict else self.low <= value)
+            and value <= self.high
+            and value < self.below
+        )
 
     def __str__(self) -> str:
         lower = f"{'above' if self.strict else 'at least'} {self.low:g}" if self.low > -math.inf else ""
-        upper = f"below {self.below:g}" if self.below < math.inf else f"at most {self.high:g}" if self.high < math.inf else ""
+        upper = (
+            f"below {self.below:g}"
+            if self.below < math.inf
+            else f"at most {self.high:g}"
+            if self.high < math.inf
+            else ""
+        )
         return " and ".join(part for part in (lower, upper) if part)
 
 
@@ -88,8 +99,8 @@ def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a short one a letter
-    counts for more."""
+    """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a
+    short one a letter counts for more."""
     begun = sorted((each for each in known if len(name) > 2 and each.startswith(name)), key=by_number)
     close = begun[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
     return f" Did you mean {' or '.join(close)}?" if close else ""
@@ -115,7 +126,9 @@ def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:
         return value
     if get_origin(annotation) is Literal:
         if not any(value == option and type(value) is type(option) for option in get_args(annotation)):
-            raise SettingError(f"{owner}: {name} must be one of {', '.join(map(repr, get_args(annotation)))}, got {value!r}.")
+            raise SettingError(
+                f"{owner}: {name} must be one of {', '.join(map(repr, get_args(annotation)))}, got {value!r}."
+            )
         return value
     if get_origin(annotation) in (Union, types.UnionType):
         return _check_union(owner, name, value, get_args(annotation))
@@ -145,7 +158,8 @@ def _check_tuple(owner: str, name: str, value: Any, members: tuple[Any, ...]) ->
     if len(members) != len(value):
         raise SettingError(f"{owner}: {name} must have {len(members)} entries, got {value!r}.")
     return tuple(
-        check_value(owner, f"{name}[{i}]", item, member) for i, (item, member) in enumerate(zip(value, members, strict=True))
+        check_value(owner, f"{name}[{i}]", item, member)
+        for i, (item, member) in enumerate(zip(value, members, strict=True))
     )
 
 
@@ -182,7 +196,9 @@ def check_fields(instance: Any) -> None:
     owner: Any = type(instance)
     hints = _hints(owner)
     for field in dataclasses.fields(instance):
-        value = check_value(type(instance).__name__, field.name, getattr(instance, field.name), hints[field.name])
+        value = check_value(
+            type(instance).__name__, field.name, getattr(instance, field.name), hints[field.name]
+        )
         object.__setattr__(instance, field.name, value)
 
 

@@ -1,7 +1,7 @@
 """From a trial as plain data to the Trainer that runs it.
 
-What follows from the data (`data_dim`, `classes`, `channels`, `side`) or from the generator (`latent_dim`) is filled in, so that no
-spec repeats it.
+What follows from the data (`data_dim`, `classes`, `channels`, `side`) or from the generator (`latent_dim`) is
+filled in, so that no spec repeats it.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from vera.errors import CheckpointError, PluginError, SettingError, UnknownName,
 from vera.methods.contract import Method
 from vera.spec.registry import Registry, datasets, in_plugins, methods, models, tasks
 from vera.spec.settings import check_names, settings_of
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 from vera.tasks.contract import Task
 from vera.training.checkpoint import read_checkpoint
 from vera.training.random_state import seed_for, seeded
 from vera.training.trainer import Trainer
 
 
-def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
+def build_dataset(part: Component, data_dir: str | Path | None = None) -> DataSet:
     """The data set of a spec; `data_dir` is passed on where the data set reads files."""
     source = build_source(part, data_dir)
     if not isinstance(source, DataSet):
@@ -32,7 +32,7 @@ def build_dataset(part: Part, data_dir: str | Path | None = None) -> DataSet:
     return source
 
 
-def build_labelled(part: Part, data_dir: str | Path | None = None) -> LabelledData:
+def build_labelled(part: Component, data_dir: str | Path | None = None) -> LabelledData:
     """The labelled data of a spec, to be split by its seed."""
     source = build_source(part, data_dir)
     if not isinstance(source, LabelledData):
@@ -40,7 +40,7 @@ def build_labelled(part: Part, data_dir: str | Path | None = None) -> LabelledDa
     return source
 
 
-def build_source(part: Part, data_dir: str | Path | None = None) -> Any:
+def build_source(part: Component, data_dir: str | Path | None = None) -> Any:
     """Whatever the name stands for: a data set, or labelled data."""
     name, settings = _split(part)
     if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
@@ -48,13 +48,15 @@ def build_source(part: Part, data_dir: str | Path | None = None) -> Any:
     return datasets.create(name, **settings)
 
 
-def locate_files(part: Part, data_dir: str | Path | None = None) -> None:
+def locate_files(part: Component, data_dir: str | Path | None = None) -> None:
     """`DataMissing` if a file is not there that this data set, with these settings, will read."""
     name, settings = _split(part)
     locate = getattr(datasets.get(name), "locate", None)
     if locate is not None:
         asked = signature(locate).parameters
-        locate(data_dir, **{key: value for key, value in settings.items() if key in asked and key != "data_dir"})
+        locate(
+            data_dir, **{key: value for key, value in settings.items() if key in asked and key != "data_dir"}
+        )
 
 
 def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:
@@ -70,41 +72,65 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
     check_names(f"method '{name}'", {s: 1 for s in settings_of(method) if s not in roles}, settings)
     missing = [role for role in roles if role not in spec.networks]
     if missing:
-        raise VeraError(f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given.")
+        raise VeraError(
+            f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given."
+        )
     facts = {name: getattr(dataset, name, None) for name in ("data_dim", "classes", "channels", "side")}
     known = {name: fact for name, fact in facts.items() if fact is not None}
     networks = {}
     with seeded(seed_for(spec.seed, "networks")):
         for role in roles:
             networks[role] = _build_network(spec.networks[role], known)
-            known |= {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
+            known |= (
+                {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
+            )
         return registry.create(name, **networks, **settings)
 
 
 def build_trainer(
-    spec: TrialSpec | Mapping[str, Any], *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    spec: TrialSpec | Mapping[str, Any],
+    *,
+    data_dir: str | Path | None = None,
+    device: str = "cpu",
+    **options: Any,
 ) -> Trainer:
-    """A Trainer for the spec of a density. `options` go to the Trainer (evaluate, log_every, progress, ...)."""
+    """A Trainer for the spec of a density. `options` go to the Trainer (evaluate, log_every, progress,
+    ...)."""
     if not isinstance(spec, TrialSpec):
         spec = TrialSpec.from_dict(spec)
     _refuse_other_task(spec.task_part)
     return plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
 
-def plain_trainer(spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+def plain_trainer(
+    spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+) -> Trainer:
     """What a task builds upon: the spec's method on its data set, whatever the task."""
     dataset = build_dataset(spec.dataset, data_dir)
     method = build_method(spec, dataset)
-    trainer = Trainer(method, dataset, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+    trainer = Trainer(
+        method,
+        dataset,
+        steps=spec.steps,
+        batch_size=spec.batch_size,
+        seed=spec.seed,
+        device=device,
+        **options,
+    )
     trainer.spec = spec.to_dict()
     return trainer
 
 
-def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
-    """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can be."""
+def load_trainer(
+    path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+) -> Trainer:
+    """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can
+    be."""
     state = read_checkpoint(Path(path), torch.device(device))
     if state["spec"] is None:
-        raise CheckpointError(f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path).")
+        raise CheckpointError(
+            f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path)."
+        )
     spec = TrialSpec.from_dict(state["spec"])
     build = build_trainer if spec.task == "density" else build_task(spec).build
     trainer = build(spec, data_dir=data_dir, device=device, **options)
@@ -112,8 +138,9 @@ def load_trainer(path: str | Path, *, data_dir: str | Path | None = None, device
     return trainer
 
 
-def _refuse_other_task(part: Part) -> None:
-    """Another task is built, and measured, by its own rules; trained as a density it would be another trial than its spec says."""
+def _refuse_other_task(part: Component) -> None:
+    """Another task is built, and measured, by its own rules; trained as a density it would be another trial
+    than its spec says."""
     if part == {"name": "density"}:
         return
     name, settings = _split(part)
@@ -125,15 +152,17 @@ def _refuse_other_task(part: Part) -> None:
         )
 
 
-def _wrong_kind(part: Part, source: Any, wanted: str) -> PluginError:
-    return PluginError(f"The data set '{part['name']}' must be a vera.data.{wanted} for this task, got {type(source).__name__}.")
+def _wrong_kind(part: Component, source: Any, wanted: str) -> PluginError:
+    return PluginError(
+        f"The data set '{part['name']}' must be a vera.data.{wanted} for this task, got {type(source).__name__}."
+    )
 
 
-def _split(part: Part) -> tuple[str, dict[str, Any]]:
+def _split(part: Component) -> tuple[str, dict[str, Any]]:
     return part["name"], {key: value for key, value in part.items() if key != "name"}
 
 
-def _build_network(part: Part, known: dict[str, int]) -> Any:
+def _build_network(part: Component, known: dict[str, int]) -> Any:
     name, settings = _split(part)
     accepted = settings_of(models.get(name))
     inferred = {key: value for key, value in known.items() if key in accepted}

@@ -1,7 +1,8 @@
 """The task contract: what a trial trains for, and what is measured when it is done.
 
-A task builds the Trainer of a spec and, at the end, takes the measurements that go into the trial's row: numbers, and arrays to
-look at. All of it is plain data, so that reading a row needs neither the networks nor torch.
+A task builds the Trainer of a spec and, at the end, takes the measurements that go into the trial's row:
+numbers, and arrays to look at. All of it is plain data, so that reading a row needs neither the networks nor
+torch.
 """
 
 from abc import ABC, abstractmethod
@@ -32,13 +33,16 @@ class Task(ABC):
     """Where the name in a spec's `method` is looked up."""
 
     @abstractmethod
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer: ...
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer: ...
 
     @abstractmethod
     def measure(self, trainer: Trainer) -> Measurement:
         """Of a run that ended ok."""
 
     def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
-        """Raise where the measurement could not be made: a file is not there or damaged, the data are of another kind. What can be
-        left out of it is said, one sentence each. The data set's own files are looked for elsewhere."""
+        """Raise where the measurement could not be made: a file is not there or damaged, the data are of
+        another kind. What can be left out of it is said, one sentence each. The data set's own files are
+        looked for elsewhere."""
         return ()

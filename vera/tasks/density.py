@@ -39,14 +39,20 @@ VARIETY_POINTS = 500
 
 @tasks.register("density")
 class DensityTask(Task):
-    """An energy model of a density: judged by its likelihood where it has one, on a grid where it has two dimensions.
+    """An energy model of a density: judged by its likelihood where it has one, on a grid where it has two
+    dimensions.
 
-    In the plane the truth is known: `ceiling` is what no model can exceed, and the samples that a method trains with are judged by
-    their likelihood under the true density and by their energy distance from data. That samples look right says nothing of f.
+    In the plane the truth is known: `ceiling` is what no model can exceed, and the samples that a method
+    trains with are judged by their likelihood under the true density and by their energy distance from data.
+    That samples look right says nothing of f.
     """
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
-        trainer = plain_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
+        trainer = plain_trainer(
+            spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options
+        )
         if isinstance(trainer.method.energy, Density):
             trainer.evaluate = LikelihoodEvaluation(trainer.data)
         return trainer
@@ -64,12 +70,19 @@ class DensityTask(Task):
         energy, data = trainer.method.energy, trainer.data
         if not isinstance(energy, Density):
             return self._on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
-        evaluations = torch.tensor([row["test_log_likelihood"] for row in trainer.evaluations], dtype=torch.float64)
+        evaluations = torch.tensor(
+            [row["test_log_likelihood"] for row in trainer.evaluations], dtype=torch.float64
+        )
         best = {"best_test_log_likelihood": float(evaluations.amax())} if len(evaluations) > 1 else {}
-        return best | ({"best_of_ten_batches": best_of_batches(energy, data, trainer.seed)} if isinstance(data, Toy) else {})
+        return best | (
+            {"best_of_ten_batches": best_of_batches(energy, data, trainer.seed)}
+            if isinstance(data, Toy)
+            else {}
+        )
 
     def _on_grid(self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int) -> dict[str, float]:
-        """The likelihood of an unnormalised model in the plane by quadrature, and how much of its mass the grid may miss."""
+        """The likelihood of an unnormalised model in the plane by quadrature, and how much of its mass the
+        grid may miss."""
         estimate, normaliser = grid_log_likelihood(energy, data.test_points(seed))
         return {
             "grid_log_likelihood": estimate.mean,
@@ -79,17 +92,22 @@ class DensityTask(Task):
         }
 
     def _entropy(self, method: Method) -> dict[str, float]:
-        """Effective sample sizes of the trained proposal N(z0, diag η²), and of N(0, I) in its place (Sec. 5.2)."""
+        """Effective sample sizes of the trained proposal N(z0, diag η²), and of N(0, I) in its place (Sec.
+        5.2)."""
         entropy, generator = getattr(method, "entropy", None), getattr(method, "generator", None)
         if not isinstance(entropy, ImportanceEntropy) or not isinstance(generator, Generator):
             return {}
         if not getattr(method, "entropy_weight", 0.0):  # then η was never trained
             return {}
-        own, prior = posterior_ess(entropy, generator, ESS_POINTS), prior_ess(generator, ESS_POINTS, entropy.k)
+        own, prior = (
+            posterior_ess(entropy, generator, ESS_POINTS),
+            prior_ess(generator, ESS_POINTS, entropy.k),
+        )
         return {"posterior_ess": float(own.mean()), "prior_ess": float(prior.mean())}
 
     def _variety(self, trainer: Trainer) -> dict[str, float]:
-        """How much of the data's variance a generator's means g(z) have: a generator that has collapsed has next to none.
+        """How much of the data's variance a generator's means g(z) have: a generator that has collapsed has
+        next to none.
 
         Without the noise σε, which would pass for variety.
         """
@@ -98,7 +116,11 @@ class DensityTask(Task):
             return {}
         points = _test_points(trainer.data, trainer.seed, VARIETY_POINTS)
         means = generator.mean(generator.latent(VARIETY_POINTS))
-        return {"generator_variance_share": float(means.double().var(0).sum().cpu() / points.double().var(0).sum())}
+        return {
+            "generator_variance_share": float(
+                means.double().var(0).sum().cpu() / points.double().var(0).sum()
+            )
+        }
 
     def _against_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
         metrics = {"ceiling": float(data.log_density(data.test_points(seed)).double().mean())}

@@ -1,11 +1,12 @@
-"""The task "images": a classifier of images that is an energy model too, judged as a classifier, as a detector of outliers, and by
-its samples.
+"""The task "images": a classifier of images that is an energy model too, judged as a classifier, as a
+detector of outliers, and by its samples.
 
-Where the method has a generator, samples are its own and the same after MALA refinement; JEM's are the chains of its buffer. What
-is kept to look at is kept as bytes: a sheet of either, two chains step by step, and refined samples sorted by class.
+Where the method has a generator, samples are its own and the same after MALA refinement; JEM's are the chains
+of its buffer. What is kept to look at is kept as bytes: a sheet of either, two chains step by step, and
+refined samples sorted by class.
 
-Traps: a distance or a score means something only beside the network and the number of samples it was taken with, so both stand in
-the metrics; and an unseen set whose files are not here is left out, never replaced.
+Traps: a distance or a score means something only beside the network and the number of samples it was taken
+with, so both stand in the metrics; and an unseen set whose files are not here is left out, never replaced.
 """
 
 from collections.abc import Sequence
@@ -44,9 +45,9 @@ CHAINS = 2
 class ImageTask(JointTask):
     """Classification, outliers and samples of images.
 
-    `features` is the network behind FID, KID and the Inception Score; `samples` how many images they are of; `refining_steps`
-    those of MALA, after `tuning_steps` that set its step size; `unseen` the sets that are to be told from held-out images;
-    `shown`, `per_class` and `chain_steps` what is kept to look at.
+    `features` is the network behind FID, KID and the Inception Score; `samples` how many images they are of;
+    `refining_steps` those of MALA, after `tuning_steps` that set its step size; `unseen` the sets that are to
+    be told from held-out images; `shown`, `per_class` and `chain_steps` what is kept to look at.
     """
 
     @validated
@@ -68,18 +69,25 @@ class ImageTask(JointTask):
             unseen_sets.get(name)
 
     def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
-        """Unseen sets whose files are not here are named now: a trial without them is whole, and is not trained again for them."""
+        """Unseen sets whose files are not here are named now: a trial without them is whole, and is not
+        trained again for them."""
         if build_labelled(spec.dataset, data_dir).channels is None:
-            raise IncompatibleModel(f"The task 'images' needs a data set of images; '{spec.dataset['name']}' is none.")
+            raise IncompatibleModel(
+                f"The task 'images' needs a data set of images; '{spec.dataset['name']}' is none."
+            )
         if self.features == "inception":
             inception_file(data_dir)
         return [text for name in self.unseen if (text := _missing(name, data_dir))]
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         """What the measurement at the end will need is looked for now, not after days of training."""
         trainer = super().build(spec, data_dir=data_dir, device=device, **options)
         if not isinstance(trainer.data, Split) or trainer.data.channels is None:
-            raise IncompatibleModel(f"The task 'images' needs a data set of images; '{trainer.data.name}' is none.")
+            raise IncompatibleModel(
+                f"The task 'images' needs a data set of images; '{trainer.data.name}' is none."
+            )
         self.data_dir = data_dir
         self.network = self._network(trainer.data, device)
         return trainer
@@ -92,7 +100,10 @@ class ImageTask(JointTask):
         with seeded(seed_for(trainer.seed, "images")):
             outliers = self._outliers(classifier, data, trainer.seed)
             samples = self._samples(trainer, classifier, data)
-        return Measurement(plain.metrics | outliers.metrics | samples.metrics, plain.arrays | outliers.arrays | samples.arrays)
+        return Measurement(
+            plain.metrics | outliers.metrics | samples.metrics,
+            plain.arrays | outliers.arrays | samples.arrays,
+        )
 
     def _looked_at(self, trainer: Trainer, data: Split) -> Measurement:
         """Images have more to show than the digits of a table."""
@@ -106,7 +117,10 @@ class ImageTask(JointTask):
                 images = unseen_sets.create(name, split=data, data_dir=self.data_dir, seed=seed).images
                 found[name] = outlier_scores(classifier, images)
         counts = histograms({"seen": seen["f"], **{name: scores["f"] for name, scores in found.items()}})
-        return Measurement(outlier_metrics(separation(seen, found)), {f"histogram_{name}": count for name, count in counts.items()})
+        return Measurement(
+            outlier_metrics(separation(seen, found)),
+            {f"histogram_{name}": count for name, count in counts.items()},
+        )
 
     def _samples(self, trainer: Trainer, classifier: Classifier, data: Split) -> Measurement:
         generator = getattr(trainer.method, "generator", None)
@@ -128,7 +142,9 @@ class ImageTask(JointTask):
             "chain_images": as_bytes(chain_images(refiner, CHAINS, self.chain_steps)),
             **self._by_class(classifier, made.refined),
         }
-        return Measurement(made.metrics() | self._quality({"": made.refined, "generated_": made.generated}, data), arrays)
+        return Measurement(
+            made.metrics() | self._quality({"": made.refined, "generated_": made.generated}, data), arrays
+        )
 
     def _by_class(self, classifier: Classifier, images: Tensor) -> dict[str, Tensor]:
         """Samples that the classifier puts into a class, the surest first, with their labels and p(y|x)."""
@@ -144,8 +160,13 @@ class ImageTask(JointTask):
         if self.network is None:
             return {}
         reference = self._reference(self.network, data)
-        found = {prefix: image_quality(self.network, images, reference).metrics() for prefix, images in sets.items()}
-        return {f"{prefix}{name}": value for prefix, metrics in found.items() for name, value in metrics.items()}
+        found = {
+            prefix: image_quality(self.network, images, reference).metrics()
+            for prefix, images in sets.items()
+        }
+        return {
+            f"{prefix}{name}": value for prefix, metrics in found.items() for name, value in metrics.items()
+        }
 
     def _reference(self, network: Features, data: Split) -> Reference:
         return reference_of(network, scaled(data.train), self.data_dir)
@@ -159,7 +180,8 @@ class ImageTask(JointTask):
 
 
 def _missing(name: str, data_dir: str | Path | None) -> str:
-    """What to say of an unseen set that will be left out; nothing of one that is here. A damaged one is an error."""
+    """What to say of an unseen set that will be left out; nothing of one that is here. A damaged one is an
+    error."""
     verify = getattr(unseen_sets.get(name), "verify", None)
     try:
         if verify is not None:

@@ -1,7 +1,9 @@
-"""The task "joint": a classifier that is an energy model, trained with few labels or all, judged on held-out points (Sec. 6).
+"""The task "joint": a classifier that is an energy model, trained with few labels or all, judged on held-out
+points (Sec. 6).
 
-The accuracy that counts is the last one, as in the paper; the best on the way stands beside it under its own name. Where points
-are images and the method has a generator, samples are kept as the generator makes them and after 100 MALA steps (Figure 8).
+The accuracy that counts is the last one, as in the paper; the best on the way stands beside it under its own
+name. Where points are images and the method has a generator, samples are kept as the generator makes them and
+after 100 MALA steps (Figure 8).
 """
 
 from pathlib import Path
@@ -33,7 +35,9 @@ class JointTask(Task):
 
     methods = joint_methods
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         data = build_labelled(spec.dataset, data_dir).split(spec.seed)
         method = build_method(spec, data, self.methods)
         known = getattr(method.energy, "classes", data.classes)
@@ -72,7 +76,8 @@ class JointTask(Task):
         }
 
     def _over_time(self, trainer: Trainer, data: Split, predicted: Tensor) -> dict[str, float]:
-        """What became of the accuracy on the way, and whether the classifier ended up saying one class for everything."""
+        """What became of the accuracy on the way, and whether the classifier ended up saying one class for
+        everything."""
         accuracies = torch.tensor([row["test_accuracy"] for row in trainer.evaluations], dtype=torch.float64)
         return {
             "best_test_accuracy": float(accuracies.amax()),
@@ -86,4 +91,6 @@ class JointTask(Task):
         if data.side is None or not isinstance(generator, Generator):
             return Measurement()
         made = refined_samples(LatentRefiner(trainer.method.energy, generator), IMAGES, REFINING_STEPS)
-        return Measurement(made.metrics(), {"generated_samples": made.generated, "refined_samples": made.refined})
+        return Measurement(
+            made.metrics(), {"generated_samples": made.generated, "refined_samples": made.refined}
+        )

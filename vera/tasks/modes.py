@@ -1,8 +1,10 @@
-"""The task "modes": a generator of StackedMNIST, judged by how many of the 1,000 triples of digits it makes (Sec. 5.2, B.5).
+"""The task "modes": a generator of StackedMNIST, judged by how many of the 1,000 triples of digits it makes
+(Sec. 5.2, B.5).
 
-Samples have their noise σε and batch norm takes their own statistics, as in training; each channel is classified by the digit
-classifier, trained here on digits resized as the data set's are. The same count on held-out data, as many images, stands beside it:
-it is what a perfect generator would reach with this classifier and this many samples, so no count is to be read without it.
+Samples have their noise σε and batch norm takes their own statistics, as in training; each channel is
+classified by the digit classifier, trained here on digits resized as the data set's are. The same count on
+held-out data, as many images, stands beside it: it is what a perfect generator would reach with this
+classifier and this many samples, so no count is to be read without it.
 
 Trap: the paper's 10,000 samples can show 1,000 modes; a few hundred cannot.
 """
@@ -30,23 +32,35 @@ from vera.training.trainer import Trainer
 
 @tasks.register("modes")
 class ModesTask(Task):
-    """Modes among `samples` images of the generator, drawn `batch` at a time; the classifier sees its digits `epochs` times.
+    """Modes among `samples` images of the generator, drawn `batch` at a time; the classifier sees its digits
+    `epochs` times.
 
-    One batch of all samples is the published way; smaller ones bound the memory and are normalised each on its own.
+    One batch of all samples is the published way; smaller ones bound the memory and are normalised each on
+    its own.
     """
 
     @validated
-    def __init__(self, samples: Count = 10_000, batch: Count = 10_000, epochs: Count = 14, shown: Count = 100) -> None:
+    def __init__(
+        self, samples: Count = 10_000, batch: Count = 10_000, epochs: Count = 14, shown: Count = 100
+    ) -> None:
         self.samples, self.batch, self.epochs, self.shown = samples, batch, epochs, shown
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         """The classifier is found or trained first: without it a finished run could not be counted."""
-        trainer = plain_trainer(spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options)
+        trainer = plain_trainer(
+            spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options
+        )
         data = trainer.data
         if not isinstance(data, StackedMNIST):
-            raise IncompatibleModel(f"The task 'modes' counts those of 'stacked-mnist'; '{data.name}' has none that it knows.")
+            raise IncompatibleModel(
+                f"The task 'modes' counts those of 'stacked-mnist'; '{data.name}' has none that it knows."
+            )
         if not isinstance(getattr(trainer.method, "generator", None), Generator):
-            raise IncompatibleModel(f"The task 'modes' counts those of a generator; '{spec.method['name']}' has none.")
+            raise IncompatibleModel(
+                f"The task 'modes' counts those of a generator; '{spec.method['name']}' has none."
+            )
         recipe = DigitRecipe(data.side, "resize", data.source, self.epochs)
         self.classifier = DigitFeatures(recipe, data_dir=data_dir, device=device)
         return trainer
@@ -66,5 +80,8 @@ class ModesTask(Task):
         return Measurement(metrics, {"generated_samples": as_bytes(images[: self.shown])})
 
     def _drawn(self, generator: Generator) -> Tensor:
-        parts = [generator.sample(min(self.batch, self.samples - done)) for done in range(0, self.samples, self.batch)]
+        parts = [
+            generator.sample(min(self.batch, self.samples - done))
+            for done in range(0, self.samples, self.batch)
+        ]
         return torch.cat([part.float().cpu() for part in parts])

@@ -1,7 +1,7 @@
 """Checkpoint files: written whole or not at all, read without executing code, and refused by any other run.
 
-A checkpoint is written under a temporary name, flushed to disk and renamed, so a crash leaves the old one. Reading uses
-`weights_only`, so a checkpoint from a stranger can hold wrong numbers but no program.
+A checkpoint is written under a temporary name, flushed to disk and renamed, so a crash leaves the old one.
+Reading uses `weights_only`, so a checkpoint from a stranger can hold wrong numbers but no program.
 """
 
 import pickle
@@ -29,11 +29,14 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
             torch.save({"format": FORMAT, **state}, file)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
-        raise CheckpointError(f"The checkpoint {path} cannot be written ({reason}); an earlier one is as it was.") from error
+        raise CheckpointError(
+            f"The checkpoint {path} cannot be written ({reason}); an earlier one is as it was."
+        ) from error
 
 
 def refuse_objects(what: str, value: Any, key: str = "") -> None:
-    """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be read back."""
+    """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be
+    read back."""
     if type(value) in (type(None), bool, int, float, str) or isinstance(value, Tensor):
         return
     if not isinstance(value, dict | list | tuple) or hasattr(value, "_fields"):
@@ -56,16 +59,21 @@ def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
         _check_whole(path)
         state = torch.load(path, map_location=device, weights_only=True)
     except pickle.UnpicklingError as error:
-        raise CheckpointError(f"{path} is not a readable checkpoint: it holds more than numbers and texts.") from error
+        raise CheckpointError(
+            f"{path} is not a readable checkpoint: it holds more than numbers and texts."
+        ) from error
     except Exception as error:  # torch raises whatever the bytes make its parsers raise
-        raise CheckpointError(f"{path} is not a readable checkpoint: {(str(error) or repr(error)).splitlines()[0]}") from error
+        raise CheckpointError(
+            f"{path} is not a readable checkpoint: {(str(error) or repr(error)).splitlines()[0]}"
+        ) from error
     if not isinstance(state, dict) or state.get("format") != FORMAT or not state.keys() >= KEYS:
         raise CheckpointError(f"{path} is not a vera checkpoint of format {FORMAT}.")
     return state
 
 
 def _check_whole(path: Path) -> None:
-    """torch neither checks the checksums of the archive it writes nor always notices that its end is missing."""
+    """torch neither checks the checksums of the archive it writes nor always notices that its end is
+    missing."""
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
     if damaged is not None:
@@ -73,24 +81,35 @@ def _check_whole(path: Path) -> None:
 
 
 def describe_network(network: nn.Module) -> dict[str, Any]:
-    """Every layer's type and plain options, every weight's shape and type. What a layer keeps in other objects is not seen."""
+    """Every layer's type and plain options, every weight's shape and type. What a layer keeps in other
+    objects is not seen."""
     layers = {name or "self": f"{type(m).__name__}({_options(m)})" for name, m in network.named_modules()}
-    return layers | {name: f"{value.dtype} {list(value.shape)}" for name, value in network.state_dict().items()}
+    return layers | {
+        name: f"{value.dtype} {list(value.shape)}" for name, value in network.state_dict().items()
+    }
 
 
 def _options(module: nn.Module) -> str:
-    plain = {k: v for k, v in vars(module).items() if not k.startswith("_") and k != "training" and _is_plain(v)}
+    plain = {
+        k: v for k, v in vars(module).items() if not k.startswith("_") and k != "training" and _is_plain(v)
+    }
     return ", ".join(f"{name}={value}" for name, value in sorted(plain.items()))
 
 
 def _is_plain(value: Any) -> bool:
-    return all(map(_is_plain, value)) if isinstance(value, tuple | list) else isinstance(value, bool | int | float | str)
+    return (
+        all(map(_is_plain, value))
+        if isinstance(value, tuple | list)
+        else isinstance(value, bool | int | float | str)
+    )
 
 
 def refuse_other_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Raise, naming what differs, unless the checkpoint was written by a run with our identity."""
     a, b = _flatten(theirs), _flatten(ours)
-    different = sorted((key for key in {*a, *b} if a.get(key) != b.get(key)), key=lambda key: (key != "method.name", key))
+    different = sorted(
+        (key for key in {*a, *b} if a.get(key) != b.get(key)), key=lambda key: (key != "method.name", key)
+    )
     differences = [f"{key} was {a.get(key, 'absent')}, is {b.get(key, 'absent')}" for key in different]
     if differences:
         more = f" (and {len(differences) - 5} more)" if len(differences) > 5 else ""

@@ -1,4 +1,5 @@
-"""Ctrl-C between two steps, never inside one: a run that is interrupted can be saved and goes on bit for bit."""
+"""Ctrl-C between two steps, never inside one: a run that is interrupted can be saved and goes on bit for
+bit."""
 
 import signal
 import threading
@@ -28,8 +29,9 @@ class Interrupt:
 def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
     """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
 
-    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of their own. The signals
-    `likewise` count as Ctrl-C whoever handles them otherwise: Ray has a handler of its own for SIGTERM, which prints its stack.
+    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of
+    their own. The signals `likewise` count as Ctrl-C whoever handles them otherwise: Ray has a handler of its
+    own for SIGTERM, which prints its stack.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
@@ -48,4 +50,6 @@ def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
         yield interrupt
     finally:
         for each, handler in previous.items():
-            signal.signal(each, handler or signal.SIG_DFL)  # none: one that is not Python's, and cannot be put back
+            signal.signal(
+                each, handler or signal.SIG_DFL
+            )  # none: one that is not Python's, and cannot be put back

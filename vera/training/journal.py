@@ -1,8 +1,8 @@
 """The journal of a run: metric histories, evaluations, and the watch for divergence.
 
-Metrics arrive as 0-d tensors and wait, unread, for the end of their block; one transfer then brings the whole block to the host.
-A value that is not finite, or a loss beyond the limit, ends the run at the step where it first stood, which is found inside the
-block. Nothing that is not finite is ever averaged, replaced or kept.
+Metrics arrive as 0-d tensors and wait, unread, for the end of their block; one transfer then brings the whole
+block to the host. A value that is not finite, or a loss beyond the limit, ends the run at the step where it
+first stood, which is found inside the block. Nothing that is not finite is ever averaged, replaced or kept.
 """
 
 import math
@@ -24,7 +24,8 @@ class Diverged(Exception):
 
 
 class Journal:
-    """Means over blocks of `block` steps; `history` and `evaluations` are rows of plain numbers with a "step"."""
+    """Means over blocks of `block` steps; `history` and `evaluations` are rows of plain numbers with a
+    "step"."""
 
     def __init__(self, block: int, max_loss: float) -> None:
         self.block, self.max_loss = block, max_loss
@@ -38,12 +39,16 @@ class Journal:
         if not isinstance(metrics, dict):
             raise VeraError(f"A method must report a dict of metrics, got {type(metrics).__name__}.")
         if "loss" not in metrics:
-            raise VeraError(f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}.")
+            raise VeraError(
+                f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}."
+            )
         for name, value in metrics.items():
             if not isinstance(value, Tensor) or value.dim():
                 raise VeraError(f"A method must report 0-d tensors, but {name} is {_no_scalar(name, value)}.")
         self._names = self._names or list(metrics)
-        if metrics.keys() != set(self._names):  # a mean over some steps of a block would pass for one over all
+        if metrics.keys() != set(
+            self._names
+        ):  # a mean over some steps of a block would pass for one over all
             odd = min(metrics.keys() ^ set(self._names), key=str)
             raise VeraError(
                 f"A method must report the same metrics at every step; at step {step} '{odd}' is "
@@ -75,7 +80,10 @@ class Journal:
         return {name: value for row in rows for name, value in row.items() if name != "step"}
 
     def state_dict(self) -> dict[str, Any]:
-        rows = {"history": [dict(row) for row in self.history], "evaluations": [dict(row) for row in self.evaluations]}
+        rows = {
+            "history": [dict(row) for row in self.history],
+            "evaluations": [dict(row) for row in self.evaluations],
+        }
         return {"names": list(self._names), "held": self._collect().clone(), **rows}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -18,7 +18,9 @@ def trainable(network: nn.Module) -> list[nn.Parameter]:
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
-def adam(parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = PAPER_BETAS) -> torch.optim.Adam:
+def adam(
+    parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float] = PAPER_BETAS
+) -> torch.optim.Adam:
     return torch.optim.Adam(parameters, lr=lr, betas=betas, fused=True)
 
 

@@ -1,7 +1,8 @@
 """Randomness: seeds by purpose, and a global random state that a run owns while it runs.
 
-Methods draw from torch's global generator, as layers such as dropout do. A run therefore brings its own state and puts the
-caller's back when it pauses: two runs can take turns in one process, and a run resumed from its saved state goes on bit for bit.
+Methods draw from torch's global generator, as layers such as dropout do. A run therefore brings its own state
+and puts the caller's back when it pauses: two runs can take turns in one process, and a run resumed from its
+saved state goes on bit for bit.
 """
 
 import hashlib
@@ -13,7 +14,8 @@ import torch
 
 
 def seed_for(seed: int, purpose: str) -> int:
-    """An independent seed for one purpose of a run, so that more evaluations or another data order disturb nothing else."""
+    """An independent seed for one purpose of a run, so that more evaluations or another data order disturb
+    nothing else."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 

@@ -1,8 +1,9 @@
 """Learning rates over the steps: a linear warm-up, then a factor at each milestone (2.6).
 
-Step t (from 0) uses rate · min(1, (t + 1) / warm-up) · factor^(milestones ≤ t). It rules the optimisers of energy and generator;
-the posterior scale η keeps its rate. Traps: a milestone is a step, not an epoch: on a stream without epochs the published code's
-defaults decay after 160 iterations. An optimiser that loads a state gets new parameter groups, so they are looked up at each step.
+Step t (from 0) uses rate · min(1, (t + 1) / warm-up) · factor^(milestones ≤ t). It rules the optimisers of
+energy and generator; the posterior scale η keeps its rate. Traps: a milestone is a step, not an epoch: on a
+stream without epochs the published code's defaults decay after 160 iterations. An optimiser that loads a
+state gets new parameter groups, so they are looked up at each step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,12 @@ class Schedule:
     """Sets the learning rates of its optimisers before each step, and knows which step is next."""
 
     def __init__(
-        self, optimisers: Iterable[torch.optim.Optimizer], *, warmup: int = 0, milestones: Sequence[int] = (), factor: float = 0.3
+        self,
+        optimisers: Iterable[torch.optim.Optimizer],
+        *,
+        warmup: int = 0,
+        milestones: Sequence[int] = (),
+        factor: float = 0.3,
     ) -> None:
         self.optimisers = list(optimisers)
         self.rates = [group["lr"] for group in self.groups()]

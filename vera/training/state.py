@@ -1,8 +1,9 @@
 """State: everything that the next step depends on, gathered by walking attributes.
 
-A class that derives from `Stateful` saves each attribute that is a tensor, a number, or has a `state_dict` of its own (networks,
-optimisers, replay buffers, samplers), the last two also in a list or a dict, so a part cannot be forgotten by leaving it out of
-an inventory. Trap: a number inside a list or a dict is not saved; keep it as an attribute.
+A class that derives from `Stateful` saves each attribute that is a tensor, a number, or has a `state_dict` of
+its own (networks, optimisers, replay buffers, samplers), the last two also in a list or a dict, so a part
+cannot be forgotten by leaving it out of an inventory. Trap: a number inside a list or a dict is not saved;
+keep it as an attribute.
 """
 
 import dataclasses
@@ -54,8 +55,11 @@ class Stateful:
             setattr(self, owner, type(held)(value if str(i) == key else item for i, item in enumerate(held)))
 
     def _parts(self) -> list[tuple[str, Any]]:
-        """Numbers, tensors and whatever has a `state_dict`, the last two also in lists and dicts; settings are no state."""
-        settings = {f.name for f in dataclasses.fields(self)} if dataclasses.is_dataclass(self) else set[str]()
+        """Numbers, tensors and whatever has a `state_dict`, the last two also in lists and dicts; settings
+        are no state."""
+        settings = (
+            {f.name for f in dataclasses.fields(self)} if dataclasses.is_dataclass(self) else set[str]()
+        )
         parts: list[tuple[str, Any]] = []
         for name, value in vars(self).items():
             number = isinstance(value, bool | int | float) and name not in settings

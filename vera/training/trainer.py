@@ -1,9 +1,9 @@
 """The Trainer: the only training loop. Plain Python, usable without Ray.
 
-It owns the run's random state and the data's position, so a run that is saved, restored and continued is bit-identical to one
-that was never interrupted (on the same device). Metrics stay on the device and are looked at once every `log_every` steps, which
-still names the very step at which one stopped being finite. Evaluation draws from random numbers of its own: looking more often
-changes nothing.
+It owns the run's random state and the data's position, so a run that is saved, restored and continued is
+bit-identical to one that was never interrupted (on the same device). Metrics stay on the device and are
+looked at once every `log_every` steps, which still names the very step at which one stopped being finite.
+Evaluation draws from random numbers of its own: looking more often changes nothing.
 """
 
 import sys
@@ -25,7 +25,13 @@ from vera.errors import CheckpointError, SettingError, VeraError
 from vera.methods.contract import Batch, Method
 from vera.spec.registry import source_of
 from vera.spec.settings import Count, NonNegativeCount, Positive, validated
-from vera.training.checkpoint import describe_network, read_checkpoint, refuse_objects, refuse_other_run, write_checkpoint
+from vera.training.checkpoint import (
+    describe_network,
+    read_checkpoint,
+    refuse_objects,
+    refuse_other_run,
+    write_checkpoint,
+)
 from vera.training.interrupts import deferred_interrupt
 from vera.training.journal import Diverged, Journal
 from vera.training.random_state import random_state, seed_for, seeded, set_random_state
@@ -49,16 +55,19 @@ def usable_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise SettingError(f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}") from error
+        raise SettingError(
+            f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}"
+        ) from error
     return device
 
 
 class Trainer:
     """Trains a method on data for a number of steps.
 
-    `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every` steps and at the end.
-    A loss beyond `max_loss` in absolute value counts as diverged. With `checkpoint`, that file is written every `save_every`
-    seconds and at the end, so that a run that is killed can be restored from it.
+    `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every`
+    steps and at the end. A loss beyond `max_loss` in absolute value counts as diverged. With `checkpoint`,
+    that file is written every `save_every` seconds and at the end, so that a run that is killed can be
+    restored from it.
     """
 
     @validated
@@ -80,7 +89,9 @@ class Trainer:
         progress: bool | None = None,
     ) -> None:
         if not isinstance(method, Method):
-            raise SettingError(f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_what(method)}.")
+            raise SettingError(
+                f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_what(method)}."
+            )
         if evaluate is not None and not callable(evaluate):
             raise SettingError(f"Trainer: evaluate must be a function of the method, got {_what(evaluate)}.")
         self.data: DataSet = as_dataset(data)
@@ -111,9 +122,16 @@ class Trainer:
         """
         until = self.steps if until is None else min(until, self.steps)
         if self._state == "broken":
-            raise VeraError("This run broke off inside a step, so its state is no state of a run: restore its last checkpoint.")
+            raise VeraError(
+                "This run broke off inside a step, so its state is no state of a run: restore its last checkpoint."
+            )
         try:
-            with self._clock(), self._own_random_state(), deferred_interrupt() as interrupt, self._bar() as bar:
+            with (
+                self._clock(),
+                self._own_random_state(),
+                deferred_interrupt() as interrupt,
+                self._bar() as bar,
+            ):
                 while self.step < until and self.result is None:
                     self._evaluate_if_due()
                     self._advance()
@@ -163,7 +181,8 @@ class Trainer:
             raise CheckpointError(f"{path} does not fit this run ({reason}); nothing was changed.") from error
 
     def identity(self) -> dict[str, Any]:
-        """What makes this run this run, as plain data. The number of steps is not part of it: a run may be extended."""
+        """What makes this run this run, as plain data. The number of steps is not part of it: a run may be
+        extended."""
         networks = {name: describe_network(network) for name, network in self.method.networks().items()}
         return {
             "method": {"name": self.method.label(), **self.method.settings()},
@@ -174,16 +193,25 @@ class Trainer:
         } | self._sources()
 
     def _sources(self) -> dict[str, Any]:
-        """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be neither."""
+        """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be
+        neither."""
         parts = {"method": self.method, "data": self.data, **self.method.networks()}
         found = {role: source_of(type(part)) for role, part in parts.items()}
-        return {"sources": sources} if (sources := {role: source for role, source in found.items() if source}) else {}
+        return (
+            {"sources": sources}
+            if (sources := {role: source for role, source in found.items() if source})
+            else {}
+        )
 
     def state_dict(self) -> dict[str, Any]:
         if self._state == "running":
-            raise VeraError("A run is saved where it pauses, not from inside an evaluation: run(until=...), then save.")
+            raise VeraError(
+                "A run is saved where it pauses, not from inside an evaluation: run(until=...), then save."
+            )
         if self._state == "broken":
-            raise VeraError("This run broke off inside a step, so it cannot be saved: restore its last checkpoint.")
+            raise VeraError(
+                "This run broke off inside a step, so it cannot be saved: restore its last checkpoint."
+            )
         return self._snapshot()
 
     def _snapshot(self) -> dict[str, Any]:
@@ -203,11 +231,16 @@ class Trainer:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._state = "broken"  # until all of it is loaded
         self.step, self.seconds = state["step"], state["seconds"]
-        finished = state["result"] is not None and (state["result"]["outcome"] != "ok" or self.step >= self.steps)
+        finished = state["result"] is not None and (
+            state["result"]["outcome"] != "ok" or self.step >= self.steps
+        )
         self.result = Result(**state["result"]) if finished else None
         self.method.load_state_dict(state["method"])
         self.stream.load_state_dict(state["stream"])
-        self._random = {"cpu": state["random"]["cpu"].cpu(), "cuda": [s.cpu() for s in state["random"]["cuda"]]}
+        self._random = {
+            "cpu": state["random"]["cpu"].cpu(),
+            "cuda": [s.cpu() for s in state["random"]["cuda"]],
+        }
         self.journal.load_state_dict(state["journal"])
         self._state = "paused"
 
@@ -238,7 +271,9 @@ class Trainer:
     def _next_batch(self, stream: Stream) -> Batch:
         x = stream.next_batch()
         if not isinstance(x, Tensor | LabelledBatch):
-            raise VeraError(f"The data set '{self.data.name}' must give tensors or labelled batches, got {_what(x)}.")
+            raise VeraError(
+                f"The data set '{self.data.name}' must give tensors or labelled batches, got {_what(x)}."
+            )
         return x.to(self.device, self.dtype, non_blocking=True)
 
     def _save_if_paused(self) -> None:
@@ -278,7 +313,13 @@ class Trainer:
             set_random_state(outer)
 
     def _bar(self) -> tqdm:
-        return tqdm(total=self.steps, initial=self.step, desc=self.method.label(), unit="step", disable=not self.progress)
+        return tqdm(
+            total=self.steps,
+            initial=self.step,
+            desc=self.method.label(),
+            unit="step",
+            disable=not self.progress,
+        )
 
 
 def _what(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""The verbs that look at what the store holds: list, status, show, replay. None writes, but a damaged part is set aside."""
+"""The verbs that look at what the store holds: list, status, show, replay. None writes, but a damaged part is
+set aside."""
 
 import argparse
 import json
@@ -25,7 +26,13 @@ def add_list(verbs: Verbs) -> None:
 
 
 def add_status(verbs: Verbs) -> None:
-    parser = verb(verbs, "status", "what the store holds, by sweep and outcome", "status", "status --results-dir results/published")
+    parser = verb(
+        verbs,
+        "status",
+        "what the store holds, by sweep and outcome",
+        "status",
+        "status --results-dir results/published",
+    )
     parser.set_defaults(run=status)
 
 
@@ -36,7 +43,12 @@ def add_show(verbs: Verbs) -> None:
 
 
 def add_replay(verbs: Verbs) -> None:
-    parser = verb(verbs, "replay", "run a stored trial again in this process and compare it with its row", "replay 79ecd95e")
+    parser = verb(
+        verbs,
+        "replay",
+        "run a stored trial again in this process and compare it with its row",
+        "replay 79ecd95e",
+    )
     parser.add_argument("id", metavar="ID", help=ID_HELP)
     data_dir(parser)
     parser.set_defaults(run=replay)
@@ -53,9 +65,13 @@ def list_sweeps(arguments: argparse.Namespace) -> int:
     for name in names:
         sweep = find_sweep(name)
         trials = {profile: sweep.trials(profile) for profile in PROFILES}
-        counts = {profile: f"{sum(trial.id in held for trial in of)}/{len(of)}" for profile, of in trials.items()}
+        counts = {
+            profile: f"{sum(trial.id in held for trial in of)}/{len(of)}" for profile, of in trials.items()
+        }
         told = (
-            "  ".join(f"{profile} {count:<7}" for profile, count in counts.items()) if any(trials.values()) else "needs no trials"
+            "  ".join(f"{profile} {count:<7}" for profile, count in counts.items())
+            if any(trials.values())
+            else "needs no trials"
         )
         print(f"{name:{max(map(len, names))}}  {told:43}  {sweep.about}")
     name_problems(store)
@@ -72,7 +88,9 @@ def status(arguments: argparse.Namespace) -> int:
     for (name, profile, outcome), data in sorted(groups.items()):
         print(f"{name:{width}} {profile:8} {outcome:14} {len(data):<5} {', '.join(sorted(set(data)))}")
     if not groups:
-        print(f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo{shown_place(arguments)}")
+        print(
+            f"No trials in {arguments.results_dir} yet. To begin: vera run toy-demo{shown_place(arguments)}"
+        )
     name_problems(store)
     return 0
 
@@ -100,7 +118,9 @@ def replay(arguments: argparse.Namespace) -> int:
     row, store = stored_trial(arguments.id, arguments, opened(arguments))
     name_problems(store)
     _check_known(row)
-    differences, seconds = compare_with_replay(row, Conditions(data_dir=arguments.data_dir, cpus=row.cpus, device=row.device))
+    differences, seconds = compare_with_replay(
+        row, Conditions(data_dir=arguments.data_dir, cpus=row.cpus, device=row.device)
+    )
     title = f"replayed {row.label} seed {row.seed}{origin(store)} in {seconds:.0f} s"
     if not differences:
         print(f"{title}: identical to the stored row")
@@ -122,13 +142,15 @@ def _check_known(row: "Row") -> None:
 
 
 def name_problems(store: "Store") -> None:
-    """Files in the store that are no parts: named by whoever comes upon them, for they are set aside and not seen again."""
+    """Files in the store that are no parts: named by whoever comes upon them, for they are set aside and not
+    seen again."""
     for problem in store.problems:
         print(f"vera: {problem}", file=sys.stderr)
 
 
 def opened(arguments: argparse.Namespace, create: bool = False) -> "Store":
-    """The store of --results-dir. Who only looks makes no directory: where there is none, there are no trials."""
+    """The store of --results-dir. Who only looks makes no directory: where there is none, there are no
+    trials."""
     from bench.judging.results import open_store
     from sweeps.errors import StoreError
     from sweeps.store.address import is_url

@@ -2,8 +2,8 @@
 
     vera launch slurm --nodes 4 --gpus-per-node 4 --output job.sh -- run table2 --profile paper --gpus-per-trial 1
 
-What stands after `--` is a vera command of its own: it is parsed as one, and its sweep is looked up, before anything is written. A
-queue is a bad place to find out about a misspelt flag or name.
+What stands after `--` is a vera command of its own: it is parsed as one, and its sweep is looked up, before
+anything is written. A queue is a bad place to find out about a misspelt flag or name.
 """
 
 import argparse
@@ -42,48 +42,79 @@ def add_slurm(systems: Verbs) -> None:
     _size(parser)
     _time(parser)
     parser.add_argument("--partition", metavar="NAME", help="where Slurm is to look for nodes")
-    parser.add_argument("--share-nodes", action="store_true", help="do with parts of nodes (default: whole nodes)")
     parser.add_argument(
-        "--sbatch", metavar="LINE", action="append", default=[], help="more for Slurm, e.g. --sbatch=--account=lab; repeatable"
+        "--share-nodes", action="store_true", help="do with parts of nodes (default: whole nodes)"
+    )
+    parser.add_argument(
+        "--sbatch",
+        metavar="LINE",
+        action="append",
+        default=[],
+        help="more for Slurm, e.g. --sbatch=--account=lab; repeatable",
     )
     _setup(parser)
     parser.add_argument(
-        "--token-dir", metavar="DIR", default="$HOME/.ray", help="where all nodes see Ray's token (default: ~/.ray)"
+        "--token-dir",
+        metavar="DIR",
+        default="$HOME/.ray",
+        help="where all nodes see Ray's token (default: ~/.ray)",
     )
 
 
 def add_ray_up(systems: Verbs) -> None:
-    parser = _system(systems, "ray-up", render_ray_up, "a cluster file, for ray up: your own machines, or AWS")
+    parser = _system(
+        systems, "ray-up", render_ray_up, "a cluster file, for ray up: your own machines, or AWS"
+    )
     _size(parser)
-    parser.add_argument("--hosts", metavar="A,B,C", help="addresses of your own machines, the head first (default: AWS)")
-    parser.add_argument("--ssh-user", metavar="USER", default="ubuntu", help="who logs in there (default: ubuntu)")
+    parser.add_argument(
+        "--hosts", metavar="A,B,C", help="addresses of your own machines, the head first (default: AWS)"
+    )
+    parser.add_argument(
+        "--ssh-user", metavar="USER", default="ubuntu", help="who logs in there (default: ubuntu)"
+    )
     parser.add_argument("--ssh-key", metavar="FILE", help="with this private key (AWS: Ray makes one)")
     _setup(parser)
     _working_dir(parser, "a checkout of vera to copy to the nodes and install there")
     parser.add_argument("--image", metavar="IMAGE", help="run in this container image (AWS: Ray's own)")
     parser.add_argument("--region", default="us-west-2", help="of AWS (default: us-west-2)")
-    parser.add_argument("--instance", metavar="TYPE", default="g5.4xlarge", help="of AWS (default: g5.4xlarge)")
-    parser.add_argument("--instance-profile", metavar="NAME", help="of AWS, for all instances: lets them use a bucket")
+    parser.add_argument(
+        "--instance", metavar="TYPE", default="g5.4xlarge", help="of AWS (default: g5.4xlarge)"
+    )
+    parser.add_argument(
+        "--instance-profile", metavar="NAME", help="of AWS, for all instances: lets them use a bucket"
+    )
 
 
 def add_kuberay(systems: Verbs) -> None:
     parser = _system(systems, "kuberay", render_kuberay, "a RayJob manifest, for kubectl apply")
     _size(parser)
     _time(parser)
-    parser.add_argument("--image", metavar="IMAGE", help="a container image that has vera, ray[default] and wget")
-    parser.add_argument("--memory-per-node", metavar="AMOUNT", default="16Gi", help="of a pod (default: 16Gi)")
-    parser.add_argument("--results-claim", metavar="NAME", help="the ReadWriteMany volume claim to mount as results directory")
+    parser.add_argument(
+        "--image", metavar="IMAGE", help="a container image that has vera, ray[default] and wget"
+    )
+    parser.add_argument(
+        "--memory-per-node", metavar="AMOUNT", default="16Gi", help="of a pod (default: 16Gi)"
+    )
+    parser.add_argument(
+        "--results-claim", metavar="NAME", help="the ReadWriteMany volume claim to mount as results directory"
+    )
     parser.add_argument("--data-claim", metavar="NAME", help="the volume claim to mount as data directory")
     parser.add_argument(
-        "--secret", metavar="NAME", help="whose entries are environment variables of all pods, e.g. AWS_ACCESS_KEY_ID"
+        "--secret",
+        metavar="NAME",
+        help="whose entries are environment variables of all pods, e.g. AWS_ACCESS_KEY_ID",
     )
-    parser.add_argument("--service-account", metavar="NAME", help="of all pods, e.g. one that may use a bucket")
+    parser.add_argument(
+        "--service-account", metavar="NAME", help="of all pods, e.g. one that may use a bucket"
+    )
     parser.add_argument("--namespace", metavar="NAME", help="of Kubernetes (default: the current one)")
 
 
 def add_job(systems: Verbs) -> None:
     parser = _system(systems, "job", render_job, "a ray job submit command, for a cluster that is up")
-    parser.add_argument("--address", metavar="URL", help="of its dashboard (default: RAY_API_SERVER_ADDRESS when it is run)")
+    parser.add_argument(
+        "--address", metavar="URL", help="of its dashboard (default: RAY_API_SERVER_ADDRESS when it is run)"
+    )
     _working_dir(parser, "a checkout of vera to send along (default: vera is installed there)")
     parser.add_argument("--wait", action="store_true", help="show the job's output until it ends")
 
@@ -101,7 +132,9 @@ def render_ray_up(arguments: argparse.Namespace, command: tuple[str, ...]) -> st
     nodes = _nodes(arguments)
     hosts = tuple(host.strip() for host in (arguments.hosts or "").split(",") if host.strip())
     if arguments.hosts is not None and not hosts:
-        raise EngineError("--hosts names no machine: write --hosts 10.0.0.1,10.0.0.2, the head first, or leave it out for AWS.")
+        raise EngineError(
+            "--hosts names no machine: write --hosts 10.0.0.1,10.0.0.2, the head first, or leave it out for AWS."
+        )
     image = arguments.image or (None if hosts else nodes.image)
     return ray_up.render(
         ray_up.RayUp(
@@ -122,7 +155,9 @@ def render_kuberay(arguments: argparse.Namespace, command: tuple[str, ...]) -> s
 
 
 def render_job(arguments: argparse.Namespace, command: tuple[str, ...]) -> str:
-    return job.render(job.SubmittedJob(command, arguments.address, arguments.name, arguments.working_dir, arguments.wait))
+    return job.render(
+        job.SubmittedJob(command, arguments.address, arguments.name, arguments.working_dir, arguments.wait)
+    )
 
 
 NEXT = {"slurm": "sbatch {}", "ray-up": "ray up {} --yes", "kuberay": "kubectl apply -f {}", "job": "sh {}"}
@@ -136,7 +171,9 @@ def launch(arguments: argparse.Namespace) -> int:
     try:
         Path(arguments.output).write_text(text)
     except OSError as error:
-        raise EngineError(f"{arguments.output} cannot be written: {error.strerror}. Choose another --output.") from error
+        raise EngineError(
+            f"{arguments.output} cannot be written: {error.strerror}. Choose another --output."
+        ) from error
     print(f"Wrote {arguments.output}; to start it: {NEXT[arguments.system].format(arguments.output)}")
     return 0
 
@@ -147,7 +184,9 @@ def inner_command(arguments: argparse.Namespace) -> tuple[str, ...]:
     if not words:
         raise EngineError(f"Say what to run after --, e.g. {EXAMPLE.format(system=arguments.system)}")
     if words[0] == "vera":
-        raise EngineError(f"Leave out vera after --: vera launch {arguments.system} ... -- {' '.join(words[1:])}")
+        raise EngineError(
+            f"Leave out vera after --: vera launch {arguments.system} ... -- {' '.join(words[1:])}"
+        )
     for flag, value in (("--results-dir", arguments.shared_results), ("--data-dir", arguments.shared_data)):
         if value is not None and flag_of(words, flag) is not None:
             raise EngineError(f"{flag} is given before -- and after it: give it once.")
@@ -178,7 +217,8 @@ def check_command(words: tuple[str, ...]) -> None:
 
 
 def check_trials(asked: argparse.Namespace) -> None:
-    """VeraError unless there is something to run. Where only the nodes have a plug-in or a trial's file, they are to say."""
+    """VeraError unless there is something to run. Where only the nodes have a plug-in or a trial's file, they
+    are to say."""
     from bench.cli.main import asked_data_dir, load_plugins
     from bench.cli.trial_selection import asked_trials, needs_none
     from bench.cli.verbs.search import asked_search
@@ -201,16 +241,26 @@ def _system(systems: Verbs, name: str, render: Render, text: str) -> argparse.Ar
     parser = described(systems, name, text, EXAMPLES[name])
     parser.set_defaults(run=launch, render=render, system=name)
     usual = None if name == "job" else "vera"  # a cluster takes the id of a job once
-    parser.add_argument("--name", default=usual, help="of the job or cluster" + (f" (default: {usual})" if usual else ""))
+    parser.add_argument(
+        "--name", default=usual, help="of the job or cluster" + (f" (default: {usual})" if usual else "")
+    )
     parser.add_argument("--output", metavar="FILE", help="save it there (default: print it)")
-    parser.add_argument("--results-dir", dest="shared_results", metavar="DIR", help="the command's; every node must see it")
-    parser.add_argument("--data-dir", dest="shared_data", metavar="DIR", help="the command's; where the nodes find data files")
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="a vera command, e.g. -- run table2")
+    parser.add_argument(
+        "--results-dir", dest="shared_results", metavar="DIR", help="the command's; every node must see it"
+    )
+    parser.add_argument(
+        "--data-dir", dest="shared_data", metavar="DIR", help="the command's; where the nodes find data files"
+    )
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="a vera command, e.g. -- run table2"
+    )
     return parser
 
 
 def _size(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=at_least(1), default=1, metavar="N", help="machines, the head among them (default: 1)")
+    parser.add_argument(
+        "--nodes", type=at_least(1), default=1, metavar="N", help="machines, the head among them (default: 1)"
+    )
     parser.add_argument("--cpus-per-node", type=at_least(1), default=8, metavar="N", help="(default: 8)")
     parser.add_argument("--gpus-per-node", type=at_least(0), default=0, metavar="N", help="(default: 0)")
 
@@ -220,12 +270,18 @@ def _nodes(arguments: argparse.Namespace) -> Nodes:
 
 
 def _time(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--time", metavar="D-HH:MM:SS", default="24:00:00", help="the longest it may take (default: 24:00:00)")
+    parser.add_argument(
+        "--time", metavar="D-HH:MM:SS", default="24:00:00", help="the longest it may take (default: 24:00:00)"
+    )
 
 
 def _setup(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--setup", metavar="LINE", action="append", default=[], help="a shell line that makes vera known on a node; repeatable"
+        "--setup",
+        metavar="LINE",
+        action="append",
+        default=[],
+        help="a shell line that makes vera known on a node; repeatable",
     )
 
 

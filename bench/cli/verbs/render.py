@@ -1,10 +1,11 @@
-"""The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and loads no torch.
+"""The verb `vera render`: tables and figures from the store, with the claims they decide. It runs nothing and
+loads no torch.
 
-Rows come from the user's own store where it has any of the artifact at that profile, else from the published one, unless a store
-was named with --results-dir; the output says which. Files are written beside the user's own store, those of --from published beside
-the published one, and all of them where --results-dir says if it is given; for a store in a bucket, in a directory. Those of the
-default profile have an artifact's name (table6.md), those of others also the profile's (table6-paper.md): one profile never
-overwrites another.
+Rows come from the user's own store where it has any of the artifact at that profile, else from the published
+one, unless a store was named with --results-dir; the output says which. Files are written beside the user's
+own store, those of --from published beside the published one, and all of them where --results-dir says if it
+is given; for a store in a bucket, in a directory. Those of the default profile have an artifact's name
+(table6.md), those of others also the profile's (table6-paper.md): one profile never overwrites another.
 """
 
 import argparse
@@ -48,7 +49,9 @@ EVERY = "all"
 def add_render(verbs: Verbs) -> None:
     text = "write tables and figures from stored trials, and say what they decide"
     verb = described(verbs, "render", text, "render table2", "render all --from published --quiet")
-    verb.add_argument("names", metavar="NAME", nargs="+", help="tables and figures by name, e.g. table2; or all")
+    verb.add_argument(
+        "names", metavar="NAME", nargs="+", help="tables and figures by name, e.g. table2; or all"
+    )
     verb.add_argument(
         "--profile", choices=(*PROFILES, EVERY), default=DEFAULT_PROFILE,
         help=f"{PROFILE_HELP}; {EVERY}: whichever of them has trials",
@@ -57,7 +60,9 @@ def add_render(verbs: Verbs) -> None:
         "--from", dest="source", choices=("local", "published"),
         help="whose trials: your own or those that ship (default: yours where there are any)",
     )  # fmt: skip
-    verb.add_argument("--quiet", action="store_true", help="print the names of the files, not what is in them")
+    verb.add_argument(
+        "--quiet", action="store_true", help="print the names of the files, not what is in them"
+    )
     dataset(verb)
     results_dir(verb, "where your own store lies")
     plugin(verb)
@@ -72,19 +77,25 @@ def render(arguments: argparse.Namespace) -> int:
         stores = list(_empty(arguments))
     try:
         found = {artifact: _by_profile(artifact, stores) for artifact in asked}
-        others = _on_other_images(asked, stores) if EVERY in arguments.names and arguments.dataset is None else {}
+        others = (
+            _on_other_images(asked, stores) if EVERY in arguments.names and arguments.dataset is None else {}
+        )
         return _render(arguments, found | others, stores)
     finally:
         for problem in [problem for results in stores for problem in results.store.problems]:
             print(f"vera: {problem}", file=sys.stderr)
 
 
-def _render(arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]", stores: "Sequence[Results]") -> int:
+def _render(
+    arguments: argparse.Namespace, found: "dict[Artifact, list[Results]]", stores: "Sequence[Results]"
+) -> int:
     missing = [artifact for artifact, results in found.items() if not results]
     if missing and (EVERY not in arguments.names or len(missing) == len(found)):
         if EVERY in arguments.names:
             raise VeraError(_nothing(arguments))
-        raise VeraError(" ".join([*_not_shown(missing[0], arguments, stores), _no_rows(missing[0], arguments)]))
+        raise VeraError(
+            " ".join([*_not_shown(missing[0], arguments, stores), _no_rows(missing[0], arguments)])
+        )
     for artifact, of_profiles in found.items():
         for results in of_profiles:
             (_name if arguments.quiet else _show)(artifact, results, _target(arguments))
@@ -126,7 +137,10 @@ def _name(artifact: "Artifact", results: "Results", folder: Path) -> None:
     from bench.render.files import write
 
     first, *others = write(rendered(artifact, results), folder)
-    print(f"{artifact.name} · {results.profile} profile: {first}{''.join(f', {path.suffix}' for path in others)}", flush=True)
+    print(
+        f"{artifact.name} · {results.profile} profile: {first}{''.join(f', {path.suffix}' for path in others)}",
+        flush=True,
+    )
 
 
 def _skipped(missing: "list[Artifact]", arguments: argparse.Namespace) -> Iterator[str]:
@@ -148,7 +162,10 @@ def _asked(names: list[str]) -> "list[Artifact]":
             raise UnknownName(_no_artifact(name, list(known)))
     if EVERY in names:
         return list(known.values())
-    return [known[wanted] for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))]
+    return [
+        known[wanted]
+        for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))
+    ]
 
 
 def _no_artifact(name: str, known: list[str]) -> str:
@@ -186,15 +203,21 @@ def _at_hand(text: str | None) -> Mapping[str, str]:
 
 
 def _on_other_images(asked: "list[Artifact]", stores: "list[Results]") -> "dict[Artifact, list[Results]]":
-    """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes them: like all
-    others from the first store that has any, for both would be written to the same files."""
+    """Those of images once more for each other set of images that a store has trials of, as `--dataset` makes
+    them: like all others from the first store that has any, for both would be written to the same files."""
     from sweeps.trial.canonical_json import canonical_json
 
     taking = [artifact for artifact in asked if artifact.takes == "images"]
     holding: dict[str, list[Results]] = {}
     for store in stores:
-        usual = {canonical_json(trial.spec.dataset) for artifact in taking for trial in artifact.trials(store.profile)}
-        parts = {canonical_json(json.loads(row.spec)["dataset"]) for row in store.rows if row.task == "images"}
+        usual = {
+            canonical_json(trial.spec.dataset)
+            for artifact in taking
+            for trial in artifact.trials(store.profile)
+        }
+        parts = {
+            canonical_json(json.loads(row.spec)["dataset"]) for row in store.rows if row.task == "images"
+        }
         for part in parts - usual:
             holding.setdefault(part, []).append(store)
     made = {artifact.on(json.loads(part)): holding[part] for part in sorted(holding) for artifact in taking}
@@ -212,8 +235,15 @@ def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]
     from sweeps.store.address import may_exist, within
 
     check_ships(arguments)
-    folders, at_hand = {source: _folder(source, arguments) for source in asked_sources(arguments)}, _at_hand(arguments.dataset)
-    found = [Results.at(at, profile, source, at_hand) for source, at in folders.items() if may_exist(within(at, "trials"))]
+    folders, at_hand = (
+        {source: _folder(source, arguments) for source in asked_sources(arguments)},
+        _at_hand(arguments.dataset),
+    )
+    found = [
+        Results.at(at, profile, source, at_hand)
+        for source, at in folders.items()
+        if may_exist(within(at, "trials"))
+    ]
     return [results for results in found if results.rows or arguments.profile != EVERY]
 
 
@@ -239,7 +269,8 @@ def _folder(source: "Source", arguments: argparse.Namespace) -> str:
 
 
 def _target(arguments: argparse.Namespace) -> Path:
-    """Where files are written: in the place that was named, else beside the store whose trials they are of."""
+    """Where files are written: in the place that was named, else beside the store whose trials they are
+    of."""
     shipped = arguments.source == "published" and "results_dir" not in arguments.given
     return Path(PUBLISHED) if shipped else output_folder(arguments.results_dir)
 
@@ -249,20 +280,28 @@ def _no_rows(artifact: "Artifact", arguments: argparse.Namespace) -> str:
     profile = DEFAULT_PROFILE if arguments.profile == EVERY else arguments.profile
     if artifact.listed and next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
-    options = [*(["--profile", profile] if profile != DEFAULT_PROFILE else []), *kept(arguments, DATASET, RESULTS_DIR, PLUGIN)]
+    options = [
+        *(["--profile", profile] if profile != DEFAULT_PROFILE else []),
+        *kept(arguments, DATASET, RESULTS_DIR, PLUGIN),
+    ]
     command = shlex.join([*artifact.command.split(), *options])
     where = f"{_which(arguments)} in {_places(arguments)}"
     return f"{artifact.name} has no trial of {where}. To make them: {command}{ours_instead(arguments)}"
 
 
-def _not_shown(artifact: "Artifact", arguments: argparse.Namespace, stores: "Sequence[Results]") -> Iterator[str]:
-    """Of a table without a trial to show, those that the stores have all the same: of other content, or of a plug-in's method."""
+def _not_shown(
+    artifact: "Artifact", arguments: argparse.Namespace, stores: "Sequence[Results]"
+) -> Iterator[str]:
+    """Of a table without a trial to show, those that the stores have all the same: of other content, or of a
+    plug-in's method."""
     if arguments.dataset is not None:
         yield from dict.fromkeys(note for results in stores for note in results.notes)
     for results in stores:
         trials = list(artifact.trials(results.profile))
         known, data = {trial.spec.method["name"] for trial in trials}, {trial.data for trial in trials}
-        others = {row.method for row in results.rows if row.sweep == artifact.name and row.data in data} - known
+        others = {
+            row.method for row in results.rows if row.sweep == artifact.name and row.data in data
+        } - known
         if artifact.listed and others:
             told = f"{results.store.place} has trials of {artifact.name} by {', '.join(sorted(others))}"
             yield f"{told}: to see them, name the plug-in with --plugin FILE."
@@ -270,7 +309,9 @@ def _not_shown(artifact: "Artifact", arguments: argparse.Namespace, stores: "Seq
 
 def _nothing(arguments: argparse.Namespace) -> str:
     where = f"{_which(arguments)} in {_places(arguments)}"
-    return f"No table or figure has a trial of {where}. To see what to run: vera list{ours_instead(arguments)}"
+    return (
+        f"No table or figure has a trial of {where}. To see what to run: vera list{ours_instead(arguments)}"
+    )
 
 
 def _which(arguments: argparse.Namespace) -> str:

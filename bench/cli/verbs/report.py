@@ -1,4 +1,5 @@
-"""`vera report`: one self-contained HTML page of all that a store holds. Reads Parquet only; loads neither torch nor ray."""
+"""`vera report`: one self-contained HTML page of all that a store holds. Reads Parquet only; loads neither
+torch nor ray."""
 
 import argparse
 import sys
@@ -95,5 +96,7 @@ def _warnings(found: "list[Results]") -> list[str]:
     store = found[0].store
     older = sum(row.protocol != PROTOCOL for row in store.rows())
     verb = "is" if older == 1 else "are"
-    left_out = f"{counted(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
+    left_out = (
+        f"{counted(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
+    )
     return [*([left_out] if older else []), *store.problems]

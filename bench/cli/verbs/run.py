@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, get_args
 
 from bench.cli.costs import own_cores, plan_cost, published_seconds, trial_cost
 from bench.cli.counts import counted
-from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, Verbs, execution, kept, selection, verb
+from bench.cli.flags import (
+    DATA_DIR,
+    DATASET,
+    PLUGIN,
+    PROFILE,
+    RESULTS_DIR,
+    Verbs,
+    execution,
+    kept,
+    selection,
+    verb,
+)
 from bench.cli.plugin_changes import name_edits
 from bench.cli.trial_selection import asked_trials, flop_of, needs_none
 from bench.cli.verbs.inspect import name_problems, opened
@@ -37,13 +48,18 @@ def add_run(verbs: Verbs) -> None:
     selection(parser)
     execution(parser)
     parser.add_argument(
-        "--retry", metavar="OUTCOMES", default="", help="run these outcomes again, e.g. error,out_of_memory (default: none)"
+        "--retry",
+        metavar="OUTCOMES",
+        default="",
+        help="run these outcomes again, e.g. error,out_of_memory (default: none)",
     )
     parser.set_defaults(run=run_sweep)
 
 
 def add_retry(verbs: Verbs) -> None:
-    parser = verb(verbs, "retry", f"run a sweep, and again what failed of it ({', '.join(FAILURES)})", "retry table2")
+    parser = verb(
+        verbs, "retry", f"run a sweep, and again what failed of it ({', '.join(FAILURES)})", "retry table2"
+    )
     selection(parser)
     execution(parser)
     parser.set_defaults(run=run_sweep, retry=",".join(FAILURES))
@@ -106,7 +122,10 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     bad = [trial for trial in asked if outcomes.get(trial.id) in (None, *FAILURES)]
     for trial in bad:
         see = shlex.join(["vera", "show", trial.id[:8], *kept(arguments, RESULTS_DIR)])
-        print(f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: {see}", file=sys.stderr)
+        print(
+            f"vera: {trial.name} seed {trial.spec.seed} ended as {outcomes.get(trial.id)}; see: {see}",
+            file=sys.stderr,
+        )
     way_on = f"{_once_more(arguments) if bad else ''}{_way_on(arguments)}"
     print(f"{len(asked) - len(bad)} of {len(asked)} trials are done and in {arguments.results_dir}{way_on}")
     return int(bool(bad))
@@ -143,7 +162,10 @@ def engine_of(arguments: argparse.Namespace) -> "Engine":
         data_dir=arguments.data_dir, device="auto", cpus=arguments.cpus_per_trial, gpus=1.0 if packed else arguments.gpus_per_trial,
         time_limit=arguments.time_limit, checkpoint_every=arguments.checkpoint_every,
     )  # fmt: skip
-    trials, checkpoints = within(arguments.results_dir, "trials"), within(arguments.results_dir, "checkpoints")
+    trials, checkpoints = (
+        within(arguments.results_dir, "trials"),
+        within(arguments.results_dir, "checkpoints"),
+    )
     return Engine(
         trials, checkpoints, conditions, arguments.address, arguments.max_concurrent, arguments.verbose,
         tuple(arguments.plugin), Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb), packed,
@@ -160,7 +182,8 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
         execute(plan.missing, engine_of(arguments), progress, plan.attempts)
     except KeyboardInterrupt as asked:
         raise Interrupted(
-            "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.", asked
+            "Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.",
+            asked,
         ) from None
     finally:
         progress.close()
@@ -177,11 +200,15 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     retry = [outcome.strip() for outcome in getattr(arguments, "retry", "").split(",") if outcome.strip()]
     for outcome in retry:
         if outcome not in get_args(Outcome):
-            raise SettingError(f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}")
+            raise SettingError(
+                f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}"
+            )
     trials, rows = asked_trials(arguments, store), store.rows()
     if not getattr(arguments, "dry_run", True):
         opened(arguments, create=True)  # a place that cannot be written is refused before anything is trained
-    plan = make_plan(trials, store.outcomes(), rows, retry, shipped(retry) if arguments.reuse_published else ())
+    plan = make_plan(
+        trials, store.outcomes(), rows, retry, shipped(retry) if arguments.reuse_published else ()
+    )
     name_problems(store)
     name_edits(plan.cached, rows, ["vera", "run", arguments.sweep, *kept(arguments, *SAME_TRIALS)])
     elsewhere = published_seconds([trial for trial in plan.missing if trial.id not in plan.seconds])
@@ -193,5 +220,10 @@ def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
     about = plan_cost(flop_of(arguments.sweep), plan, cores) if plan.missing else ""
     total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
     others = {"published": len(plan.elsewhere), "failed before": len(plan.failed)}
-    done = "".join([f"{len(plan.cached) - len(plan.failed)} already done", *(f" · {n} {how}" for how, n in others.items() if n)])
+    done = "".join(
+        [
+            f"{len(plan.cached) - len(plan.failed)} already done",
+            *(f" · {n} {how}" for how, n in others.items() if n),
+        ]
+    )
     return f"{arguments.sweep} · {arguments.profile} profile · {counted(total, 'trial')} · {done}{about}"

@@ -1,7 +1,7 @@
 """The verb `vera search`: look for good settings of a method on a task, on one machine or a cluster.
 
-A search has a name, by which it is told apart from others of the same task and method; a budget is counted by it. What it prints at
-the end is read off the store, so a second call with nothing left to do prints the same.
+A search has a name, by which it is told apart from others of the same task and method; a budget is counted by
+it. What it prints at the end is read off the store, so a second call with nothing left to do prints the same.
 """
 
 import argparse
@@ -51,13 +51,24 @@ USUAL = 40
 
 def add_search(verbs: Verbs) -> None:
     text = "look for the best settings of a method on a task; the store is its memory"
-    parser = verb(verbs, "search", text, "search moons --configurations 20", "search moons --sampler grid --dry-run")
-    parser.add_argument("task", metavar="TASK", nargs="?", help="moons, circles, rings, flow or labels; without one, what there is")
+    parser = verb(
+        verbs, "search", text, "search moons --configurations 20", "search moons --sampler grid --dry-run"
+    )
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        nargs="?",
+        help="moons, circles, rings, flow or labels; without one, what there is",
+    )
     parser.add_argument("--method", metavar="NAME", default="vera", help="whose settings (default: vera)")
     parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
-    parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)")
     parser.add_argument(
-        "--scheduler", choices=SCHEDULERS, help="which trials are stopped early (default: asha; none for a grid and with --against)"
+        "--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)"
+    )
+    parser.add_argument(
+        "--scheduler",
+        choices=SCHEDULERS,
+        help="which trials are stopped early (default: asha; none for a grid and with --against)",
     )
     parser.add_argument(
         "--name",
@@ -72,10 +83,23 @@ def add_search(verbs: Verbs) -> None:
         "--configurations", metavar="N", type=at_least(1),
         help=f"how many in all, earlier runs of this name included (default: {USUAL}; of a grid, all)",
     )  # fmt: skip
-    parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds of each configuration (default: the task's own)")
-    parser.add_argument("--aggregate", choices=tuple(AGGREGATES), default="mean", help="how seeds make one score (default: mean)")
-    parser.add_argument("--against", choices=("seconds",), help="a second objective: the best are those that nothing beats in both")
-    parser.add_argument("--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)")
+    parser.add_argument(
+        "--seeds", metavar="N", type=seeds, help="seeds of each configuration (default: the task's own)"
+    )
+    parser.add_argument(
+        "--aggregate",
+        choices=tuple(AGGREGATES),
+        default="mean",
+        help="how seeds make one score (default: mean)",
+    )
+    parser.add_argument(
+        "--against",
+        choices=("seconds",),
+        help="a second objective: the best are those that nothing beats in both",
+    )
+    parser.add_argument(
+        "--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)"
+    )
     data_dir(parser)
     execution(parser)
     parser.set_defaults(run=search)
@@ -88,9 +112,13 @@ def search(arguments: argparse.Namespace) -> int:
     from sweeps.cluster.search_run import Budget, proposer_for
 
     declared = asked_search(arguments)
-    configurations = arguments.configurations or (len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL)
+    configurations = arguments.configurations or (
+        len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL
+    )
     usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
-    budget = Budget(arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed)
+    budget = Budget(
+        arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed
+    )
     store = opened(arguments, create=not arguments.dry_run)
     proposer = proposer_for(declared, arguments.profile, budget, store)
     name_problems(store)
@@ -121,7 +149,12 @@ def asked_search(arguments: argparse.Namespace) -> "Search":
     from bench.searches.problems import SECONDS, find_search
 
     found = find_search(arguments.task, arguments.method)
-    declared = replace(found, aggregate=arguments.aggregate, run_name=run_name(arguments), space=with_grid(found.space, arguments))
+    declared = replace(
+        found,
+        aggregate=arguments.aggregate,
+        run_name=run_name(arguments),
+        space=with_grid(found.space, arguments),
+    )
     if arguments.seeds is not None:
         first = declared.seeds[0]
         declared = replace(declared, seeds=tuple(range(first, first + arguments.seeds)))
@@ -141,7 +174,9 @@ def run_name(arguments: argparse.Namespace) -> str:
 
 def with_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
     if arguments.grid and arguments.sampler != "grid":
-        raise SettingError(f"--grid names the values of a grid, and the sampler is {arguments.sampler}: add --sampler grid.")
+        raise SettingError(
+            f"--grid names the values of a grid, and the sampler is {arguments.sampler}: add --sampler grid."
+        )
     for text in arguments.grid:
         axis, found, values = text.partition("=")
         if not found:
@@ -164,7 +199,10 @@ def to_come(declared: "Search", profile: "Profile", budget: "Budget", trials: in
     head = f"would run up to {counted(trials, 'more trial')} of {steps:,} training steps in all{grid_cost(declared, profile)}"
     width = max(len(axis.name) for axis in declared.space.axes)
     in_grid = budget.sampler == "grid"
-    values = {axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent for axis in declared.space.axes}
+    values = {
+        axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent
+        for axis in declared.space.axes
+    }
     return [head, *(f"  {name:{width}}  {among}" for name, among in values.items())]
 
 
@@ -178,13 +216,16 @@ def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget
     try:
         run_search(declared, arguments.profile, budget, engine_of(arguments), progress)
     except KeyboardInterrupt as asked:
-        raise Interrupted("Interrupted. What is finished is stored; the same command goes on from there.", asked) from None
+        raise Interrupted(
+            "Interrupted. What is finished is stored; the same command goes on from there.", asked
+        ) from None
     finally:
         progress.close()
 
 
 def failures(found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
-    """A line for each way in which trials of this search failed, with one to look at. Its next call runs them again."""
+    """A line for each way in which trials of this search failed, with one to look at. Its next call runs them
+    again."""
     from sweeps.store.row import FAILURES
 
     rows = [row for entry in found for row in entry.own_rows]
@@ -203,7 +244,9 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
     own = [entry for entry in found if entry.own_rows]
     lines = [f"{_ended(own)}{grid_cost(declared, arguments.profile)}"]
     if len(own) < len(found):
-        lines.append(f"it knew {counted(len(found) - len(own), 'configuration')} of other sweeps from the store")
+        lines.append(
+            f"it knew {counted(len(found) - len(own), 'configuration')} of other sweeps from the store"
+        )
     for entry in best(found):
         whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
         lines += [f"best: {told(entry)}{whose}"]
@@ -221,7 +264,10 @@ def _ended(own: "Sequence[Configuration]") -> str:
 def told(entry: "Configuration") -> str:
     result = entry.result()
     assert result is not None
-    scores = [objective.printed(score) for objective, score in zip(entry.search.objectives, result.scores, strict=True)]
+    scores = [
+        objective.printed(score)
+        for objective, score in zip(entry.search.objectives, result.scores, strict=True)
+    ]
     return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.place}"
 
 
@@ -239,7 +285,8 @@ def show_command(row: "Row", arguments: argparse.Namespace) -> str:
 
 
 def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
-    """Write its specification where it can be run from; the command that does, with the data and plug-ins of the search."""
+    """Write its specification where it can be run from; the command that does, with the data and plug-ins of
+    the search."""
     rest = kept(arguments, RESULTS_DIR, DATA_DIR, PLUGIN)
     return shlex.join(["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *rest])
 

@@ -1,6 +1,8 @@
-"""What the tables and figures of images have in common: data sets, which may be others than the profile's own, and names.
+"""What the tables and figures of images have in common: data sets, which may be others than the profile's
+own, and names.
 
-On other data an artifact has trials, claims and files of its own; nothing of it mixes with those of the profile's data.
+On other data an artifact has trials, claims and files of its own; nothing of it mixes with those of the
+profile's data.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +14,7 @@ from bench.judging.results import Results
 from bench.paper.experiments.images import SETS, SIZES, Pictures, flop, own_pictures, trials
 from bench.render.caption import caption_tail
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Part
+from vera.spec.trial_spec import Component
 
 Sets = Callable[[Profile], Sequence[Pictures]]
 Check = Callable[[Results, Pictures], Finding]
@@ -26,7 +28,7 @@ class PictureArtifact(Artifact):
     labels: ClassVar[tuple[str, ...] | None] = None
     """The lines that it shows; None for all, and those of plug-ins."""
 
-    def __init__(self, dataset: Part | None = None) -> None:
+    def __init__(self, dataset: Component | None = None) -> None:
         self.dataset = dataset
         self.claims = tuple(self.claims_on(self.sets))
 
@@ -34,7 +36,7 @@ class PictureArtifact(Artifact):
         """What it decides, of the data sets that it is about."""
         yield from ()
 
-    def on(self, dataset: Part) -> "PictureArtifact":
+    def on(self, dataset: Component) -> "PictureArtifact":
         return type(self)(dataset)
 
     def sets(self, profile: Profile) -> Sequence[Pictures]:
@@ -58,7 +60,9 @@ class PictureArtifact(Artifact):
         rows = results.rows_of(self.trials(results.profile))
         caption = f"{text}; {SIZES[results.profile].about}. {caption_tail(rows)}"
         name, title = self.names(results.profile)
-        return Sheet(name, title, caption, tuple(columns), tuple(lines), results.profile, (*notes, *results.notes))
+        return Sheet(
+            name, title, caption, tuple(columns), tuple(lines), results.profile, (*notes, *results.notes)
+        )
 
     def drawing(self, results: Results, caption: str, draw: Callable[[], Any]) -> Drawing:
         name, title = self.names(results.profile)

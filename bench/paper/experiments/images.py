@@ -1,11 +1,14 @@
-"""E-JEM: a Wide ResNet that is a classifier and an energy model of images. Tables 3 to 5, the extended FID table, Figures 4 to 27.
+"""E-JEM: a Wide ResNet that is a classifier and an energy model of images. Tables 3 to 5, the extended FID
+table, Figures 4 to 27.
 
-`paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10, CIFAR100 or SVHN in
-batches of 64. `laptop` is the same end to end at a size that two cores can train: the embedded MNIST digits, padded to 32 × 32 and
-three channels, WRN-10-1. They are digits and are called so; no number of theirs stands for CIFAR10.
+`paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10,
+CIFAR100 or SVHN in batches of 64. `laptop` is the same end to end at a size that two cores can train: the
+embedded MNIST digits, padded to 32 × 32 and three channels, WRN-10-1. They are digits and are called so; no
+number of theirs stands for CIFAR10.
 
-Where the paper contradicts itself (the learning rates for α = 100: a footnote, an appendix and a command disagree), the published
-command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and 175.
+Where the paper contradicts itself (the learning rates for α = 100: a footnote, an appendix and a command
+disagree), the published command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and
+175.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +19,22 @@ from bench.artifact import data_name
 from sweeps.trial.identity import Profile, Trial, plugged
 from vera.errors import SettingError
 from vera.spec.registry import joint_methods
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 EPOCHS = 200
-UNSEEN = {"svhn-test": "SVHN", "cifar100-test": "CIFAR100", "interpolated": "CIFAR10-Interp", "celeba-test": "CelebA"}
+UNSEEN = {
+    "svhn-test": "SVHN",
+    "cifar100-test": "CIFAR100",
+    "interpolated": "CIFAR10-Interp",
+    "celeba-test": "CelebA",
+}
 """The sets of Table 5, and what the paper calls them."""
-EMBEDDED_UNSEEN = {"interpolated": "interpolated", "inverted": "inverted", "photos": "photos", "uniform": "uniform noise"}
+EMBEDDED_UNSEEN = {
+    "interpolated": "interpolated",
+    "inverted": "inverted",
+    "photos": "photos",
+    "uniform": "uniform noise",
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,7 @@ class Pictures:
     """A data set of images in the experiment."""
 
     name: str
-    dataset: Part
+    dataset: Component
     epoch: int
     """Batches in an epoch."""
     reference: str | None = None
@@ -46,7 +59,7 @@ class Size:
     depth: int
     width: int
     dropout: float
-    generator: Part
+    generator: Component
     batch_size: int
     steps: int | None
     """In place of 200 epochs."""
@@ -57,7 +70,13 @@ class Size:
 
 
 PAPER = (
-    Pictures("CIFAR10", {"name": "cifar10", "labels_per_class": None, "batches": (1, 2, 3, 4, 5)}, 781, "CIFAR10", unseen=UNSEEN),
+    Pictures(
+        "CIFAR10",
+        {"name": "cifar10", "labels_per_class": None, "batches": (1, 2, 3, 4, 5)},
+        781,
+        "CIFAR10",
+        unseen=UNSEEN,
+    ),
     Pictures("CIFAR100", {"name": "cifar100", "labels_per_class": None}, 781, "CIFAR100", unseen={}),
     Pictures("SVHN", {"name": "svhn", "labels_per_class": None}, 1_144, "SVHN", unseen={}),
 )
@@ -92,11 +111,12 @@ SIZES: Mapping[Profile, Size] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A way to train the network: the published settings, what differs at `laptop`, and how often it may begin again."""
+    """A way to train the network: the published settings, what differs at `laptop`, and how often it may
+    begin again."""
 
     label: str
-    method: Part
-    laptop: Part
+    method: Component
+    laptop: Component
     roles: tuple[str, ...] = ("energy",)
     decay_epochs: tuple[int, ...] = (160, 180)
     dropout: bool = True
@@ -107,7 +127,9 @@ class Line:
 
     def settings(self, profile: Profile, epoch: int) -> dict[str, Any]:
         own = dict(self.method) if profile == "paper" else {**self.method, **self.laptop, "warmup": 0}
-        return own | ({"decay_at": [epoch * each for each in self.decay_epochs]} if profile == "paper" else {})
+        return own | (
+            {"decay_at": [epoch * each for each in self.decay_epochs]} if profile == "paper" else {}
+        )
 
 
 VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
@@ -137,44 +159,72 @@ GFLOP = {
     "Classifier": 2_290.0, "JEM": 35_000.0, "HDGE": 2_290.0, "HDGE + log p(x)": 35_000.0, "VERA α=100": 15_400.0,
     "VERA α=1": 15_400.0,
 }  # fmt: skip
-"""Of one step at the `paper` profile: WRN-28-10 takes 762 forwards for a batch of 64, and three times that with its gradient."""
+"""Of one step at the `paper` profile: WRN-28-10 takes 762 forwards for a batch of 64, and three times that
+with its gradient."""
 
 
 def flop(trial: Trial) -> float | None:
     """Of a whole trial at the `paper` profile."""
-    return 1e9 * GFLOP[trial.label] * trial.spec.steps if trial.profile == "paper" and trial.label in GFLOP else None
+    return (
+        1e9 * GFLOP[trial.label] * trial.spec.steps
+        if trial.profile == "paper" and trial.label in GFLOP
+        else None
+    )
 
 
 def line(label: str) -> Line:
     return next(line for line in LINES if line.label == label)
 
 
-def own_pictures(dataset: Part, profile: Profile) -> Pictures:
-    """Other images in place of the profile's own. The paper's sets keep its values, CIFAR10 what it is told from."""
-    known = next((pictures for pictures in (*PAPER, DIGITS) if pictures.dataset["name"] == dataset["name"]), None)
+def own_pictures(dataset: Component, profile: Profile) -> Pictures:
+    """Other images in place of the profile's own. The paper's sets keep its values, CIFAR10 what it is told
+    from."""
+    known = next(
+        (pictures for pictures in (*PAPER, DIGITS) if pictures.dataset["name"] == dataset["name"]), None
+    )
     if profile == "paper":
         if known not in PAPER or known.dataset != dataset:
-            raise SettingError("At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others.")
+            raise SettingError(
+                "At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others."
+            )
         return known
     usual = known.dataset if known else {}
     name = data_name(known.reference if known and known.reference else str(dataset["name"]), dataset, usual)
-    unseen = {**UNSEEN, "photos": "photos", "uniform": "uniform noise"} if dataset["name"] == "cifar10" else EMBEDDED_UNSEEN
+    unseen = (
+        {**UNSEEN, "photos": "photos", "uniform": "uniform noise"}
+        if dataset["name"] == "cifar10"
+        else EMBEDDED_UNSEEN
+    )
     features = "digits" if dataset["name"] == "digits32" else "inception"
     return Pictures(name, dataset, 1, known.reference if known else None, features, unseen)
 
 
 def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:
     settings = line.settings(profile, pictures.epoch)
-    return made(pictures, profile, line.label, settings, line.roles, dropout=line.dropout, restarts=line.restarts)
+    return made(
+        pictures, profile, line.label, settings, line.roles, dropout=line.dropout, restarts=line.restarts
+    )
 
 
 def made(
-    pictures: Pictures, profile: Profile, label: str, method: Part, roles: Sequence[str], *, dropout: bool = True, restarts: int = 0
+    pictures: Pictures,
+    profile: Profile,
+    label: str,
+    method: Component,
+    roles: Sequence[str],
+    *,
+    dropout: bool = True,
+    restarts: int = 0,
 ) -> Trial:
     size = SIZES[profile]
     steps = size.steps or EPOCHS * pictures.epoch
-    networks: dict[str, Part] = {
-        "energy": {"name": "wrn", "depth": size.depth, "width": size.width, "dropout": size.dropout if dropout else 0.0},
+    networks: dict[str, Component] = {
+        "energy": {
+            "name": "wrn",
+            "depth": size.depth,
+            "width": size.width,
+            "dropout": size.dropout if dropout else 0.0,
+        },
         "generator": size.generator,
     }
     task = {
@@ -189,7 +239,8 @@ def made(
 
 
 def trials(profile: Profile, sets: Sequence[Pictures], samples: bool = False) -> Iterator[Trial]:
-    """Every line of Table 3 on every data set, or those that draw samples, and every method of a plug-in, with its defaults."""
+    """Every line of Table 3 on every data set, or those that draw samples, and every method of a plug-in,
+    with its defaults."""
     shown = [line for line in LINES if (line.label not in SILENT if samples else not line.for_samples)]
     for pictures in sets:
         yield from (trial_of(line, pictures, profile) for line in shown)

@@ -1,4 +1,5 @@
-"""A mixture of 100 Gaussians on three toys: how it is trained, what the store has of it, and the claims that this decides.
+"""A mixture of 100 Gaussians on three toys: how it is trained, what the store has of it, and the claims that
+this decides.
 
 Table 10 shows where it ends, `drift` how it gets there.
 """
@@ -30,7 +31,11 @@ from sweeps.trial.identity import Profile, Trial
 
 DATASETS = ("moons", "circles", "rings")
 LAMBDAS = (0.0, 0.01, 0.1, 1.0)
-BUDGETS: Mapping[Profile, Budget] = {"smoke": Budget(20, 5e-3), "laptop": Budget(2_000, 5e-3), "paper": Budget(100_000, 1e-3)}
+BUDGETS: Mapping[Profile, Budget] = {
+    "smoke": Budget(20, 5e-3),
+    "laptop": Budget(2_000, 5e-3),
+    "paper": Budget(100_000, 1e-3),
+}
 LIKELIHOOD, BEST_OF_TEN, BEST_LOOK, BEST_OF_EITHER = (
     "test_log_likelihood", "best_of_ten_batches", "best_of_ten_looks", "best_of_either",
 )  # fmt: skip
@@ -54,7 +59,8 @@ def trained(profile: Profile, dataset: str) -> list[Trial]:
 
 @dataclass(frozen=True)
 class Block:
-    """One data set's lines as the store has them, by label; the last is PCD at the σ that is best on test points."""
+    """One data set's lines as the store has them, by label; the last is PCD at the σ that is best on test
+    points."""
 
     dataset: str
     likelihood: Mapping[str, Cell]
@@ -66,7 +72,9 @@ class Block:
     @classmethod
     def read(cls, results: Results, dataset: str) -> "Block":
         trials = trained(results.profile, dataset)
-        likelihood, best_of_ten = ({t.label: results.cell(t, metric) for t in trials} for metric in (LIKELIHOOD, BEST_OF_TEN))
+        likelihood, best_of_ten = (
+            {t.label: results.cell(t, metric) for t in trials} for metric in (LIKELIHOOD, BEST_OF_TEN)
+        )
         ceilings = [value for trial in trials for value in results.cell(trial, "ceiling").values]
         pcd = pcd_of(likelihood)
         begun = any(cell.total for cell in pcd.values()) and not_run(pcd) is not None
@@ -82,10 +90,15 @@ class Block:
         )
 
     def paper(self, label: str) -> float | None:
-        return paper_value("Table 10", dataset=self.dataset, **REFERENCES[label]) if label in REFERENCES else None
+        return (
+            paper_value("Table 10", dataset=self.dataset, **REFERENCES[label])
+            if label in REFERENCES
+            else None
+        )
 
     def excess(self, label: str) -> str:
-        """What to say where the paper's value lies above the ceiling, and not by rounding alone; else nothing."""
+        """What to say where the paper's value lies above the ceiling, and not by rounding alone; else
+        nothing."""
         paper = self.paper(label)
         if paper is None or self.ceiling is None or paper - ROUNDING <= self.ceiling:
             return ""
@@ -97,8 +110,8 @@ class Block:
         return mean is not None and self.ceiling is not None and mean > self.ceiling
 
     def lines(self, looks: Mapping[str, Cell], either: Mapping[str, Cell]) -> Iterator[dict[str, Value]]:
-        """`looks`: the best along the way, by label; `either`: the better of that and the best of ten batches. By the paper's rule
-        the best σ is another where a σ passes good models and diverges."""
+        """`looks`: the best along the way, by label; `either`: the better of that and the best of ten
+        batches. By the paper's rule the best σ is another where a σ passes good models and diverges."""
         by_rule = None if not_run(pcd_of(either)) else best(pcd_of(either))
         for label, cell in self.likelihood.items():
             shown = by_rule if by_rule and label == BEST_PCD else label
@@ -111,17 +124,24 @@ class Block:
                 "ceiling": self.ceiling,
                 BEST_LOOK: looks.get(shown, Cell(reason=cell.reason)),
                 BEST_OF_EITHER: replace(either.get(shown, Cell(reason=cell.reason)), paper=self.paper(label)),
-                "remark": ", ".join((self.chosen(by_rule) if label == BEST_PCD else []) + self.lost_later(shown, either) + marks),
+                "remark": ", ".join(
+                    (self.chosen(by_rule) if label == BEST_PCD else [])
+                    + self.lost_later(shown, either)
+                    + marks
+                ),
             }
 
     def lost_later(self, shown: str, either: Mapping[str, Cell]) -> list[str]:
         """What to say where trials that diverged keep their looks, which no other column counts."""
         if shown not in either or either[shown].n <= self.likelihood[shown].n:
             return []
-        return [f"{either[shown].n - self.likelihood[shown].n} of {either[shown].total} diverged after a look"]
+        return [
+            f"{either[shown].n - self.likelihood[shown].n} of {either[shown].total} diverged after a look"
+        ]
 
     def chosen(self, by_rule: str | None) -> list[str]:
-        """What to say of PCD at its best: its σ, and the one that the paper's rule would take if that is another."""
+        """What to say of PCD at its best: its σ, and the one that the paper's rule would take if that is
+        another."""
         end, rule = ((label or "").removeprefix("PCD ") for label in (self.sigma, by_rule))
         return [end] * bool(end) + [f"by the better of these two {rule}"] * (rule not in ("", end))
 
@@ -142,7 +162,12 @@ def everywhere(check: Check) -> Callable[[Results], Finding]:
 
     def judge(results: Results) -> Finding:
         found = {dataset: check(results, dataset) for dataset in DATASETS}
-        return all_of([Finding(finding.judgement, f"{dataset}: {finding.evidence}") for dataset, finding in found.items()])
+        return all_of(
+            [
+                Finding(finding.judgement, f"{dataset}: {finding.evidence}")
+                for dataset, finding in found.items()
+            ]
+        )
 
     return judge
 
@@ -161,14 +186,23 @@ def rises_with_weight(results: Results, dataset: str) -> Finding:
     cells = Block.read(results, dataset).likelihood
     labels = [vera_label(weight) for weight in LAMBDAS]
     comparisons = len(DATASETS) * (len(labels) - 1)
-    finding = all_of([compare(high, cells[high], low, cells[low], comparisons) for low, high in pairwise(labels)])
+    finding = all_of(
+        [compare(high, cells[high], low, cells[low], comparisons) for low, high in pairwise(labels)]
+    )
     return Finding(finding.judgement, finding.evidence + falls_in_paper(dataset))
 
 
 def falls_in_paper(dataset: str) -> str:
     """The steps at which the paper's own values contradict the claim."""
-    values = [(weight, paper_value("Table 10", dataset=dataset, **REFERENCES[vera_label(weight)])) for weight in LAMBDAS]
-    falls = [f"λ={low:g} to {high:g} ({exact(a)} to {exact(b)})" for (low, a), (high, b) in pairwise(values) if b < a]
+    values = [
+        (weight, paper_value("Table 10", dataset=dataset, **REFERENCES[vera_label(weight)]))
+        for weight in LAMBDAS
+    ]
+    falls = [
+        f"λ={low:g} to {high:g} ({exact(a)} to {exact(b)})"
+        for (low, a), (high, b) in pairwise(values)
+        if b < a
+    ]
     return f"; in the paper it falls from {', '.join(falls)}" if falls else ""
 
 
@@ -191,14 +225,18 @@ def ml_is_best(results: Results, dataset: str) -> Finding:
     if not rivals:
         return not_run(others) or Finding("undetermined", "no other method has a value")
     comparisons = len(DATASETS) * len(rivals)
-    return not_run(others) or all_of([compare("ML", cells["ML"], *rival, comparisons) for rival in rivals.items()])
+    return not_run(others) or all_of(
+        [compare("ML", cells["ML"], *rival, comparisons) for rival in rivals.items()]
+    )
 
 
 def samples_look_right(results: Results, dataset: str) -> Finding:
     """On each data set the samples are judged, and the density."""
     way = setting(results.profile, dataset)
     looks = [Look.read(results, way.pcd(noise), LIKELIHOOD) for noise in SIGMAS]
-    return samples_hide_density(looks, Likelihood.read(results, way.vera(1.0), LIKELIHOOD), comparisons=2 * len(DATASETS))
+    return samples_hide_density(
+        looks, Likelihood.read(results, way.vera(1.0), LIKELIHOOD), comparisons=2 * len(DATASETS)
+    )
 
 
 def two_beyond_ceiling(results: Results) -> Finding:

@@ -1,15 +1,19 @@
-"""E-NICE: one NICE flow on logit-MNIST, trained by every method the paper compares. Table 2 judges it, Figure 2 looks at it.
+"""E-NICE: one NICE flow on logit-MNIST, trained by every method the paper compares. Table 2 judges it, Figure
+2 looks at it.
 
-`paper` is the paper's protocol: 400 epochs of 468 batches of 128 on all of MNIST, a flow of 15 million weights, a generator with
-a 100-dimensional latent. `laptop` is the same experiment made small: 4,000 real digits at 14 × 14 that install with the package,
-couplings with two hidden layers of 128, 3,000 batches of 64. Learning rates do not carry over (the paper's 3e-6 moves nothing in
-3,000 steps), so at `laptop` every line had the same tuning effort: eight settings each (PCD nine), on a seed that the table does
-not use (the sweep `table2-grid`). Nor does the generator's start: from σ = .01 Adam needs 3.4 / learning rate steps to reach .3, a
-third of a `laptop` run or all of it, and generators that began so stayed at one image (48 trials of `table2-grid` in
-results/published, with a latent of 100). Here σ starts at .3, its upper bound, η learns at 1e-2, and the latent has 10 dimensions,
-of which 20 importance samples see more than of 100. These three were chosen by hand before the sweep.
+`paper` is the paper's protocol: 400 epochs of 468 batches of 128 on all of MNIST, a flow of 15 million
+weights, a generator with a 100-dimensional latent. `laptop` is the same experiment made small: 4,000 real
+digits at 14 × 14 that install with the package, couplings with two hidden layers of 128, 3,000 batches of 64.
+Learning rates do not carry over (the paper's 3e-6 moves nothing in 3,000 steps), so at `laptop` every line
+had the same tuning effort: eight settings each (PCD nine), on a seed that the table does not use (the sweep
+`table2-grid`). Nor does the generator's start: from σ = .01 Adam needs 3.4 / learning rate steps to reach .3,
+a third of a `laptop` run or all of it, and generators that began so stayed at one image (48 trials of
+`table2-grid` in results/published, with a latent of 100). Here σ starts at .3, its upper bound, η learns at
+1e-2, and the latent has 10 dimensions, of which 20 importance samples see more than of 100. These three were
+chosen by hand before the sweep.
 
-The paper copied SSM, DSM and CP-SM from another paper (54,000 digits, 100 epochs, selected on validation); here they are trained.
+The paper copied SSM, DSM and CP-SM from another paper (54,000 digits, 100 epochs, selected on validation);
+here they are trained.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +27,7 @@ from sweeps.trial.identity import Profile, Trial, with_seed
 from sweeps.trial.identity import plugged as methods_of_plugins
 from sweeps.trial.sweep import sweep
 from vera.spec.registry import methods
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 EPOCH = 468
 RATES = (3e-4, 3e-5, 3e-6)
@@ -37,22 +41,24 @@ Grid = Mapping[str, Sequence[Any]]
 class Setting:
     """What all lines share at one profile."""
 
-    dataset: Part
-    networks: Mapping[str, Part]
+    dataset: Component
+    networks: Mapping[str, Component]
     steps: int
     batch_size: int
     evaluate_every: int
     about: str
 
-    def trial(self, profile: Profile, label: str, method: Part, roles: Sequence[str]) -> Trial:
+    def trial(self, profile: Profile, label: str, method: Component, roles: Sequence[str]) -> Trial:
         networks = {role: self.networks[role] for role in roles}
-        spec = TrialSpec(self.dataset, networks, method, self.steps, self.batch_size, evaluate_every=self.evaluate_every)
+        spec = TrialSpec(
+            self.dataset, networks, method, self.steps, self.batch_size, evaluate_every=self.evaluate_every
+        )
         return Trial(spec, profile, label=label)
 
 
 def _small(hidden: int, steps: int, evaluate_every: int, about: str) -> Setting:
     dense = [hidden] * 3
-    networks: dict[str, Part] = {
+    networks: dict[str, Component] = {
         "energy": {"name": "nice", "hidden": hidden, "hidden_layers": 2},
         "generator": {"name": "nice-generator", "hidden": dense, "latent_dim": 10, "sigma": 0.3},
         "statistics": {"name": "statistics", "hidden": dense},
@@ -73,11 +79,12 @@ SETTINGS: Mapping[Profile, Setting] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A way to train the flow: its settings in the paper, what differs at `laptop`, and what was tried at either."""
+    """A way to train the flow: its settings in the paper, what differs at `laptop`, and what was tried at
+    either."""
 
     label: str
-    method: Part
-    laptop: Part
+    method: Component
+    laptop: Component
     roles: tuple[str, ...]
     grid: Grid
     laptop_grid: Grid
@@ -170,7 +177,9 @@ def flop(trial: Trial) -> float | None:
     found = next((entry for entry in LINES if trial.label.startswith(entry.label) and entry.gflop), None)
     if found is None or found.gflop is None or trial.profile != "paper":
         return None
-    scale = method["sampler_steps"] / found.method["sampler_steps"] if "sampler_steps" in found.method else 1.0
+    scale = (
+        method["sampler_steps"] / found.method["sampler_steps"] if "sampler_steps" in found.method else 1.0
+    )
     return 1e9 * found.gflop * scale * trial.spec.steps
 
 
@@ -196,14 +205,26 @@ def tried(line: Line, profile: Profile) -> list[Trial]:
 
 def _label(line: Line, point: Mapping[str, Any]) -> str:
     return " ".join(
-        [line.label, *(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in point.items())]
+        [
+            line.label,
+            *(
+                f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                for name, value in point.items()
+            ),
+        ]
     )
 
 
 @sweep(
-    "table2-grid", "what was tried for each line of Table 2: the paper's grids, eight settings each at laptop", (TUNING_SEED,), flop
+    "table2-grid",
+    "what was tried for each line of Table 2: the paper's grids, eight settings each at laptop",
+    (TUNING_SEED,),
+    flop,
 )
 def table2_grid(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:  # `--seeds 2` means the first two of those that no table uses
         for entry in LINES:
-            yield from (with_seed(trial, max(seed, TUNING_SEED + seed % TUNING_SEED)) for trial in tried(entry, profile))
+            yield from (
+                with_seed(trial, max(seed, TUNING_SEED + seed % TUNING_SEED))
+                for trial in tried(entry, profile)
+            )

@@ -1,11 +1,13 @@
-"""E-BIAS: estimators of a generator's score against the exact score. Figure 3 compares them, 5 shows the generator, 6 its ESS.
+"""E-BIAS: estimators of a generator's score against the exact score. Figure 3 compares them, 5 shows the
+generator, 6 its ESS.
 
-The generator is probabilistic PCA of MNIST with 100 components, whose exact score is known. Each estimator is tuned on samples of
-the generator, then estimates the score again and again at the same pairs (z0, x).
+The generator is probabilistic PCA of MNIST with 100 components, whose exact score is known. Each estimator is
+tuned on samples of the generator, then estimates the score again and again at the same pairs (z0, x).
 
-Two things are run both ways, because the paper's numbers hang on them: HMC with the full force of the posterior, and with that of
-the prior only, which is what the published code runs; σ as the noise deviation, and as the noise *variance*, which is what the
-published script takes for it. At `laptop` the second σ is tried at three burn-ins only, which saves a third of the time.
+Two things are run both ways, because the paper's numbers hang on them: HMC with the full force of the
+posterior, and with that of the prior only, which is what the published code runs; σ as the noise deviation,
+and as the noise *variance*, which is what the published script takes for it. At `laptop` the second σ is
+tried at three burn-ins only, which saves a third of the time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 Force = Literal["full", "prior_only"]
 Noise = Literal["deviation", "variance"]
@@ -25,9 +27,10 @@ ALL = (SHORT, 5, 10, 20, 50, 100, 200, LONG)
 
 @dataclass(frozen=True)
 class Budget:
-    """The digits, the generator's size, the tuning, and how often the score is estimated at how many pairs."""
+    """The digits, the generator's size, the tuning, and how often the score is estimated at how many
+    pairs."""
 
-    dataset: Part
+    dataset: Component
     latent_dim: int
     steps: int
     batch_size: int
@@ -56,7 +59,9 @@ BUDGETS: Mapping[Profile, Budget] = {
 def importance(profile: Profile, noise: Noise = "deviation") -> Trial:
     """Its row also has effective sample sizes and, for Figure 5, samples of the generator."""
     images = {"images": 100} if noise == "deviation" else {}
-    return _study(profile, "IS, k = 20", {"name": "importance", "k": 20, **_estimates(profile), **images}, noise)
+    return _study(
+        profile, "IS, k = 20", {"name": "importance", "k": 20, **_estimates(profile), **images}, noise
+    )
 
 
 def hmc(profile: Profile, force: Force, burn_in: int, noise: Noise = "deviation") -> Trial:
@@ -80,8 +85,10 @@ def _estimates(profile: Profile) -> dict[str, int]:
     return {"pairs": BUDGETS[profile].pairs, "repeats": BUDGETS[profile].repeats}
 
 
-def _study(profile: Profile, label: str, method: Part, noise: Noise, steps: int | None = None) -> Trial:
+def _study(profile: Profile, label: str, method: Component, noise: Noise, steps: int | None = None) -> Trial:
     budget = BUDGETS[profile]
     networks = {"generator": {"name": "pca-generator", "latent_dim": budget.latent_dim, "noise": noise}}
-    spec = TrialSpec(budget.dataset, networks, method, steps or budget.steps, budget.batch_size, task="score-error")
+    spec = TrialSpec(
+        budget.dataset, networks, method, steps or budget.steps, budget.batch_size, task="score-error"
+    )
     return Trial(spec, profile, label=label if noise == "deviation" else f"{label}, σ = noise variance")

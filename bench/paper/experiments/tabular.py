@@ -1,9 +1,10 @@
-"""E-SSL: a classifier that is an energy model, trained with ten labels a class on tables of numbers. Tables 6, 8 and 9, Figure 8.
+"""E-SSL: a classifier that is an energy model, trained with ten labels a class on tables of numbers. Tables
+6, 8 and 9, Figure 8.
 
-`paper` is the paper's protocol: four data sets, a classifier with six hidden layers, a generator with three of 500, and for each
-data set the learning rate, epochs, decay, λ, α, β, VAT's ε and JEM's κ of Table 9, which this file writes down once. `laptop` has
-four sets that install with the package, smaller networks and some thousand steps. "Supervised" sees only the labelled points,
-"full-label" sees every label.
+`paper` is the paper's protocol: four data sets, a classifier with six hidden layers, a generator with three
+of 500, and for each data set the learning rate, epochs, decay, λ, α, β, VAT's ε and JEM's κ of Table 9, which
+this file writes down once. `laptop` has four sets that install with the package, smaller networks and some
+thousand steps. "Supervised" sees only the labelled points, "full-label" sees every label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from sweeps.trial.identity import plugged as methods_of_plugins
 from sweeps.trial.sweep import sweep
 from vera.errors import SettingError
 from vera.spec.registry import joint_methods
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 BATCH = 64
 DECAY = 0.3
@@ -34,7 +35,7 @@ class Table:
 
     name: str
     """As it is printed."""
-    dataset: Part
+    dataset: Component
     steps: int
     epoch: int
     """Batches in an epoch; 1 where settings are counted in steps."""
@@ -63,9 +64,23 @@ class Table:
         return self.steps / self.epoch
 
 
-def _column(name: str, dataset: Part, steps: int, epoch: int, lr: float, decay_epochs: tuple[float, ...], **own: Any) -> Table:
+def _column(
+    name: str,
+    dataset: Component,
+    steps: int,
+    epoch: int,
+    lr: float,
+    decay_epochs: tuple[float, ...],
+    **own: Any,
+) -> Table:
     """A data set of the paper; what all four share stands here."""
-    shared: dict[str, Any] = {"latent_dim": 128, "alpha": 1.0, "beta": 1.0, "entropy_weight": 1e-4, "reference": name}
+    shared: dict[str, Any] = {
+        "latent_dim": 128,
+        "alpha": 1.0,
+        "beta": 1.0,
+        "entropy_weight": 1e-4,
+        "reference": name,
+    }
     return Table(name, dataset, steps, epoch, lr, decay_epochs, **(shared | own))
 
 
@@ -81,9 +96,11 @@ PAPER = (
 """Table 9, one line a column of it."""
 
 
-def _small(name: str, dataset: Part, steps: int, **changes: Any) -> Table:
+def _small(name: str, dataset: Component, steps: int, **changes: Any) -> Table:
     decays = (int(0.75 * steps), int(0.875 * steps))
-    return replace(Table(name, dataset, steps, 1, 1e-3, decays, 16, 1.0, 1.0, 1e-4, 1.0, 20, evaluations=10), **changes)
+    return replace(
+        Table(name, dataset, steps, 1, 1e-3, decays, 16, 1.0, 1.0, 1e-4, 1.0, 20, evaluations=10), **changes
+    )
 
 
 LAPTOP_STEPS = 1_500
@@ -94,7 +111,9 @@ LAPTOP = (
     _small("MNIST 5k, 14 × 14", {"name": "mnist5k-table", "side": 14}, LAPTOP_STEPS, image=True),
 )
 TABLES: Mapping[Profile, tuple[Table, ...]] = {
-    "smoke": tuple(_small(table.name, table.dataset, 20, image=table.image, evaluations=2) for table in LAPTOP),
+    "smoke": tuple(
+        _small(table.name, table.dataset, 20, image=table.image, evaluations=2) for table in LAPTOP
+    ),
     "laptop": LAPTOP,
     "paper": PAPER,
 }
@@ -111,28 +130,36 @@ HIDDEN: Mapping[Profile, tuple[list[int], list[int]]] = {
 """Of the energy and of the generator."""
 
 
-def own_table(dataset: Part, profile: Profile) -> Table:
-    """A user's own data in place of the paper's, with the settings of the laptop; the paper has none for them."""
+def own_table(dataset: Component, profile: Profile) -> Table:
+    """A user's own data in place of the paper's, with the settings of the laptop; the paper has none for
+    them."""
     if profile == "paper":
         return _papers_own(dataset)
     steps = TABLES["smoke"][0].steps if profile == "smoke" else LAPTOP_STEPS
     image = any(table.image for table in (*PAPER, *LAPTOP) if table.dataset["name"] == dataset["name"])
-    return _small(data_name(str(dataset.get("file", dataset["name"])), dataset, USUAL), dataset, steps, image=image)
+    return _small(
+        data_name(str(dataset.get("file", dataset["name"])), dataset, USUAL), dataset, steps, image=image
+    )
 
 
-def _papers_own(dataset: Part) -> Table:
-    """One of the paper's four with other settings of its data, such as MNIST judged on a tenth of its training data."""
+def _papers_own(dataset: Component) -> Table:
+    """One of the paper's four with other settings of its data, such as MNIST judged on a tenth of its
+    training data."""
     known = next((table for table in PAPER if table.dataset["name"] == dataset["name"]), None)
     if known is None:
         names = ", ".join(str(table.dataset["name"]) for table in PAPER)
-        raise SettingError(f"At --profile paper, --dataset is one of {names}: the paper has no settings for other data.")
-    reference = known.reference if dataset.get("labels_per_class", LABELS) == LABELS else None  # the paper's are for ten
+        raise SettingError(
+            f"At --profile paper, --dataset is one of {names}: the paper has no settings for other data."
+        )
+    reference = (
+        known.reference if dataset.get("labels_per_class", LABELS) == LABELS else None
+    )  # the paper's are for ten
     return replace(known, name=data_name(known.name, dataset, USUAL), dataset=dataset, reference=reference)
 
 
-def networks(table: Table, profile: Profile, roles: Sequence[str]) -> dict[str, Part]:
+def networks(table: Table, profile: Profile, roles: Sequence[str]) -> dict[str, Component]:
     energy, generator = HIDDEN[profile]
-    parts: dict[str, Part] = {
+    parts: dict[str, Component] = {
         "energy": {"name": "mlp-classifier", "hidden": energy, "weight_normalised": table.weight_normalised},
         "generator": {
             "name": "mlp-generator", "latent_dim": table.latent_dim, "hidden": generator, "activation": "softplus",
@@ -153,7 +180,12 @@ class Line:
     labels: int | None = LABELS
 
     def settings(self, table: Table) -> dict[str, Any]:
-        shared: dict[str, Any] = {"name": self.method, "lr": table.lr, "decay_at": table.decay_at, "decay": DECAY}
+        shared: dict[str, Any] = {
+            "name": self.method,
+            "lr": table.lr,
+            "decay_at": table.decay_at,
+            "decay": DECAY,
+        }
         weights = {"alpha": table.alpha, "beta": table.beta}
         amortised = {**weights, "generator_lr": table.lr, "entropy_weight": table.entropy_weight}
         own: dict[str, dict[str, Any]] = {
@@ -185,13 +217,20 @@ GFLOP: Mapping[str, tuple[float, ...]] = {
     "human": (0.49, 1.91, 3.44, 17.13, 5.13, 0.52),
     "mnist-table": (0.59, 2.21, 3.99, 38.34, 5.95, 0.59),
 }
-"""Of one step at the `paper` profile, in the order of the lines; counted from the matrix products of a step."""
+"""Of one step at the `paper` profile, in the order of the lines; counted from the matrix products of a
+step."""
 
 
 def flop(trial: Trial) -> float | None:
     """Of a whole trial at the `paper` profile."""
-    counts = dict(zip([entry.label for entry in LINES], GFLOP.get(trial.spec.dataset["name"], ()), strict=False))
-    return 1e9 * counts[trial.label] * trial.spec.steps if trial.profile == "paper" and trial.label in counts else None
+    counts = dict(
+        zip([entry.label for entry in LINES], GFLOP.get(trial.spec.dataset["name"], ()), strict=False)
+    )
+    return (
+        1e9 * counts[trial.label] * trial.spec.steps
+        if trial.profile == "paper" and trial.label in counts
+        else None
+    )
 
 
 RECOMPUTED = "92924b2fd86b7ceb"
@@ -212,7 +251,7 @@ def made(
     table: Table,
     profile: Profile,
     label: str,
-    method: Part,
+    method: Component,
     roles: Sequence[str],
     labels: int | None = LABELS,
     steps: int | None = None,
@@ -256,7 +295,9 @@ def tried(profile: Profile) -> Iterator[Trial]:
             if entry.label == "VERA":
                 axes["beta"] = sorted({1.0, 0.1 * table.alpha, table.alpha})  # as Table 7 has it
             yield replace(entry.trial(table, profile), label=f"{entry.label} as chosen")
-            others = ((name, value) for name, values in axes.items() for value in values if value != chosen[name])
+            others = (
+                (name, value) for name, values in axes.items() for value in values if value != chosen[name]
+            )
             yield from (_varied(entry, table, profile, name, value) for name, value in others)
 
 

@@ -1,9 +1,11 @@
-"""Drift: the likelihood of Table 10's mixture while it trains, by maximum likelihood and by PCD. Not in the paper.
+"""Drift: the likelihood of Table 10's mixture while it trains, by maximum likelihood and by PCD. Not in the
+paper.
 
-Table 10 judges at the end. The published code looks every 10,000 steps and keeps the best of its looks, which shows a model that
-does not stay good as it was on its way. Whether PCD makes such models is the question. Shown is what is lost against the true
-density, ceiling − likelihood, on 100,000 fresh points at each of a hundred looks. Every seed is a line; a cross marks the last look
-at one that diverged. Trap: the two smallest σ of Table 10 are left out here; they end far below the others.
+Table 10 judges at the end. The published code looks every 10,000 steps and keeps the best of its looks, which
+shows a model that does not stay good as it was on its way. Whether PCD makes such models is the question.
+Shown is what is lost against the true density, ceiling − likelihood, on 100,000 fresh points at each of a
+hundred looks. Every seed is a line; a cross marks the last look at one that diverged. Trap: the two smallest
+σ of Table 10 are left out here; they end far below the others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +76,9 @@ class Path:
 
     def best(self, every: int = 1) -> tuple[float, int]:
         """(likelihood, step) of the best of its looks, or of those after every so many steps."""
-        return max((value, step) for step, value in zip(self.steps, self.values, strict=True) if step % every == 0)
+        return max(
+            (value, step) for step, value in zip(self.steps, self.values, strict=True) if step % every == 0
+        )
 
 
 def best_paths(results: Results, dataset: str) -> list[Path]:
@@ -90,11 +94,16 @@ def falls(results: Results, dataset: str) -> Finding:
 
 
 def does_not_stay(results: Results, dataset: str) -> Finding:
-    """The best look against the last. A best is never the worse of the two: it must lie above by half a nat."""
+    """The best look against the last. A best is never the worse of the two: it must lie above by half a
+    nat."""
     paths = best_paths(results, dataset)
-    best = cell_of([(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths])
+    best = cell_of(
+        [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths]
+    )
     last = cell_of([path.at(-1) for path in paths])
-    return compare(f"PCD at its best look less {HALF_A_NAT:g}", best, "at the end", last, comparisons=len(DATASETS))
+    return compare(
+        f"PCD at its best look less {HALF_A_NAT:g}", best, "at the end", last, comparisons=len(DATASETS)
+    )
 
 
 @dataclass(frozen=True)
@@ -112,9 +121,15 @@ class Panel:
     def read(cls, results: Results, dataset: str) -> "Panel":
         paths = {trial.label: Path.read(results, trial) for trial in trained(results.profile, dataset)}
         rows = [path.row for own in paths.values() for path in own]
-        measured = [metrics_of(row) for row in (*rows, *results.rows_of(judged_once(results.profile, dataset)))]
+        measured = [
+            metrics_of(row) for row in (*rows, *results.rows_of(judged_once(results.profile, dataset)))
+        ]
         ceilings = [metrics["ceiling"] for metrics in measured if "ceiling" in metrics]
-        paper = paper_value("Table 10", dataset=dataset, **REFERENCES[BEST_PCD]) if results.profile == "paper" else None
+        paper = (
+            paper_value("Table 10", dataset=dataset, **REFERENCES[BEST_PCD])
+            if results.profile == "paper"
+            else None
+        )
         vera = results.cell(judged_at_the_end(results.profile, dataset).vera(1.0), LIKELIHOOD).mean
         return cls(dataset, paths, fmean(ceilings) if ceilings else None, paper, vera)
 
@@ -133,7 +148,10 @@ class Panel:
 
     def notes(self, profile: Profile) -> Iterator[str]:
         """Where PCD was best, and where it ended."""
-        every, beside = BUDGETS[profile].steps // PAPERS_LOOKS, "" if self.paper is None else f"; the paper has {exact(self.paper)}"
+        every, beside = (
+            BUDGETS[profile].steps // PAPERS_LOOKS,
+            "" if self.paper is None else f"; the paper has {exact(self.paper)}",
+        )
         for path in self.paths[setting(profile, self.dataset).pcd(BEST).label]:
             if path.whole and path.values:
                 (top, early), (seen, at), end = path.best(), path.best(every), path.values[-1]
@@ -176,7 +194,11 @@ def draw_paths(axis: Any, panel: Panel, ceiling: float, labels: dict[str, Any]) 
 class Drift(Artifact):
     name = "drift"
     title = "Drift: the likelihood of a mixture while PCD trains it"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1, 2), "paper": (0, 1, 2)}
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
+        "smoke": (0,),
+        "laptop": (0, 1, 2),
+        "paper": (0, 1, 2),
+    }
     claims = (
         Claim(
             "pcd-does-not-stay",
@@ -205,4 +227,6 @@ class Drift(Artifact):
             f"diverged. {about(BUDGETS, profile)}. {caption_tail(results.rows_of(self.trials(profile)))}"
         )
         notes = [note for panel in found for note in panel.notes(profile)]
-        return Drawing(self.name, self.title, caption, partial(draw, found), profile, (*notes, *results.notes))
+        return Drawing(
+            self.name, self.title, caption, partial(draw, found), profile, (*notes, *results.notes)
+        )

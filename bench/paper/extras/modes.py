@@ -1,9 +1,12 @@
-"""Mode counting: how many of StackedMNIST's 1,000 triples of digits a generator makes (Sec. 5.2, B.5): VERA, VERA-HMC, and λ = 0.
+"""Mode counting: how many of StackedMNIST's 1,000 triples of digits a generator makes (Sec. 5.2, B.5): VERA,
+VERA-HMC, and λ = 0.
 
-`paper` is DCGAN at 64 × 64, 17 epochs in batches of 100, 10,000 samples. The paper gives neither λ nor the rates for it; Table 7's
-for large images are taken, λ = 10⁻⁴ and 1e-4, 2e-4, 2e-4. `laptop` is a narrow DCGAN at 32 × 32 on the embedded digits.
+`paper` is DCGAN at 64 × 64, 17 epochs in batches of 100, 10,000 samples. The paper gives neither λ nor the
+rates for it; Table 7's for large images are taken, λ = 10⁻⁴ and 1e-4, 2e-4, 2e-4. `laptop` is a narrow DCGAN
+at 32 × 32 on the embedded digits.
 
-Trap: a count depends on the classifier and on the number of samples. The count on held-out data, as many images, stands beside it.
+Trap: a count depends on the classifier and on the number of samples. The count on held-out data, as many
+images, stands beside it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,13 +20,16 @@ from bench.judging.results import Results
 from bench.paper.values import paper_values
 from bench.render.caption import caption_tail
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 SOURCE = "Text Sec 5.2 (App. B.5)"
 RATES = {"lr": 1e-4, "generator_lr": 2e-4, "gamma": 0.1}
 PUBLISHED_HMC = "VERA-HMC, prior-only force"
-LINES: Mapping[str, tuple[Part, Mapping[str, str] | None]] = {
-    "VERA": ({"name": "vera", "entropy_weight": 1e-4, "posterior_lr": 2e-4, **RATES}, {"method": "VERA", "variant": ""}),
+LINES: Mapping[str, tuple[Component, Mapping[str, str] | None]] = {
+    "VERA": (
+        {"name": "vera", "entropy_weight": 1e-4, "posterior_lr": 2e-4, **RATES},
+        {"method": "VERA", "variant": ""},
+    ),
     PUBLISHED_HMC: (
         {"name": "vera-hmc", "force": "prior_only", "entropy_weight": 1e-4, **RATES},
         {"method": "VERA-HMC", "variant": ""},
@@ -34,10 +40,11 @@ LINES: Mapping[str, tuple[Part, Mapping[str, str] | None]] = {
         {"method": "VERA", "variant": "lambda=0"},
     ),
 }
-"""By label: the published settings, and how the paper's value is found; HMC with the full force is ours alone."""
+"""By label: the published settings, and how the paper's value is found; HMC with the full force is ours
+alone."""
 GFLOP = {"VERA": 835.0, PUBLISHED_HMC: 560.0, "VERA-HMC, full force": 1_420.0, "VERA λ=0": 415.0}
-"""Of one step at the `paper` profile. Half of VERA's is the generator's pass over k = 20; HMC with the full force has 21 gradients
-of it instead, with the prior's alone seven passes."""
+"""Of one step at the `paper` profile. Half of VERA's is the generator's pass over k = 20; HMC with the full
+force has 21 gradients of it instead, with the prior's alone seven passes."""
 FEWER = 10.0
 """Modes by which one generator may fall behind another and still be called as good."""
 
@@ -47,12 +54,12 @@ class Size:
     """What all lines share at one profile."""
 
     about: str
-    dataset: Part
+    dataset: Component
     width: int
     steps: int
     batch_size: int
-    task: Part
-    laptop: Part
+    task: Component
+    laptop: Component
 
 
 SIZES: Mapping[Profile, Size] = {
@@ -70,7 +77,10 @@ SIZES: Mapping[Profile, Size] = {
 
 def trial_of(label: str, profile: Profile) -> Trial:
     size, (method, _) = SIZES[profile], LINES[label]
-    networks = {"energy": {"name": "dcgan", "width": size.width}, "generator": {"name": "dcgan-generator", "width": size.width}}
+    networks = {
+        "energy": {"name": "dcgan", "width": size.width},
+        "generator": {"name": "dcgan-generator", "width": size.width},
+    }
     return Trial(
         TrialSpec(size.dataset, networks, {**method, **size.laptop}, size.steps, size.batch_size, task=size.task),
         profile, label=label,
@@ -136,8 +146,14 @@ class Modes(Artifact):
             "Of held-out data: as many images, by the same classifier. Of a perfect generator, KL(q‖p) is about 999 / 2n.",
             "Neither λ nor the learning rates of this experiment are in the paper. Its VERA-HMC has the prior-only force.",
         )
-        return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, (*notes, *results.notes))
+        return Sheet(
+            self.name, self.title, caption, self.columns, lines, results.profile, (*notes, *results.notes)
+        )
 
     def entry(self, results: Results, trial: Trial) -> dict[str, Value]:
         cells: dict[str, Cell] = {column.key: results.cell(trial, column.key) for column in self.columns[1:]}
-        return {"method": trial.label, **cells, "modes": results.cell(trial, "modes", paper_modes(trial.label))}
+        return {
+            "method": trial.label,
+            **cells,
+            "modes": results.cell(trial, "modes", paper_modes(trial.label)),
+        }

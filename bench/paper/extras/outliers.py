@@ -1,7 +1,9 @@
-"""Histograms of f(x) on held-out images and on every unseen set, for each way of training: what Table 5's numbers are made of.
+"""Histograms of f(x) on held-out images and on every unseen set, for each way of training: what Table 5's
+numbers are made of.
 
-Not in the paper, which prints the AUROC alone. Bars are shares of a set's images over bins that all sets of one trial share; f has
-no scale that two networks share, so each panel has axes of its own. The first seed is shown.
+Not in the paper, which prints the AUROC alone. Bars are shares of a set's images over bins that all sets of
+one trial share; f has no scale that two networks share, so each panel has axes of its own. The first seed is
+shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +28,8 @@ SEEN = "held-out images"
 
 @dataclass(frozen=True)
 class Histogram:
-    """Of one trial: shares of each set's images by bin, under the sets' names; none where `reason` says why."""
+    """Of one trial: shares of each set's images by bin, under the sets' names; none where `reason` says
+    why."""
 
     label: str
     edges: NDArray[Any]
@@ -38,9 +41,17 @@ class Histogram:
         rows = results.like(trial)[:1]
         arrays = results.arrays(rows[0]) if rows else {}
         names = {"seen": SEEN, **(pictures.unseen or {})}
-        counts = {name: arrays[f"histogram_{key}"] for key, name in names.items() if f"histogram_{key}" in arrays}
+        counts = {
+            name: arrays[f"histogram_{key}"] for key, name in names.items() if f"histogram_{key}" in arrays
+        }
         shares = {name: count / count.sum() for name, count in counts.items() if count.sum() > 0}
-        ended = "not run" if not rows else "no score is finite" if rows[0].outcome == "ok" else rows[0].outcome.replace("_", " ")
+        ended = (
+            "not run"
+            if not rows
+            else "no score is finite"
+            if rows[0].outcome == "ok"
+            else rows[0].outcome.replace("_", " ")
+        )
         return cls(trial.label, arrays.get("histogram_edges", np.empty(0)), shares, "" if shares else ended)
 
 

@@ -1,10 +1,13 @@
-"""Speed: a training step of VERA against one of JEM with its 20 Langevin steps, on one classifier, in one run.
+"""Speed: a training step of VERA against one of JEM with its 20 Langevin steps, on one classifier, in one
+run.
 
-Both take turns on the same batches (see vera/tasks/studies/step_time.py), so what slows the machine slows both. The paper says 2.8 times
-faster, for WRN-28-10 on hardware that it does not name; counted in operations the ratio is about 2.3.
+Both take turns on the same batches (see vera/tasks/studies/step_time.py), so what slows the machine slows
+both. The paper says 2.8 times faster, for WRN-28-10 on hardware that it does not name; counted in operations
+the ratio is about 2.3.
 
-Trap: the ratio belongs to a pair of networks. The generator's k = 20 passes cost the same beside a small classifier, whose Langevin
-steps are cheap: at `laptop` two classifiers show how it moves, and neither stands for the paper's.
+Trap: the ratio belongs to a pair of networks. The generator's k = 20 passes cost the same beside a small
+classifier, whose Langevin steps are cheap: at `laptop` two classifiers show how it moves, and neither stands
+for the paper's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,9 +21,14 @@ from bench.paper.experiments.image_artifact import PictureArtifact, Sets
 from bench.paper.experiments.images import SIZES, line
 from bench.paper.values import paper_value
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Part, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
-METRICS = {"vera_seconds": "VERA, s", "jem_seconds": "JEM, s", "ratio": "JEM / VERA", "spread": "quartiles' distance"}
+METRICS = {
+    "vera_seconds": "VERA, s",
+    "jem_seconds": "JEM, s",
+    "ratio": "JEM / VERA",
+    "spread": "quartiles' distance",
+}
 FASTER = "VERA α=100"
 
 
@@ -31,7 +39,7 @@ class Pair:
     label: str
     depth: int
     width: int
-    generator: Part
+    generator: Component
     batch_size: int
     rounds: int
 
@@ -49,12 +57,19 @@ def pairs(profile: Profile) -> tuple[Pair, ...]:
     )
 
 
-def trial_of(pair: Pair, dataset: Part, profile: Profile) -> Trial:
+def trial_of(pair: Pair, dataset: Component, profile: Profile) -> Trial:
     """Dropout is JEM's, none: both methods train one network."""
-    networks = {"energy": {"name": "wrn", "depth": pair.depth, "width": pair.width, "dropout": 0.0}, "generator": pair.generator}
+    networks = {
+        "energy": {"name": "wrn", "depth": pair.depth, "width": pair.width, "dropout": 0.0},
+        "generator": pair.generator,
+    }
     method = line(FASTER).settings(profile, 781)
     task = {"name": "step-time", "sampler_steps": 20}
-    return Trial(TrialSpec(dataset, networks, method, pair.rounds, pair.batch_size, task=task), profile, label=pair.label)
+    return Trial(
+        TrialSpec(dataset, networks, method, pair.rounds, pair.batch_size, task=task),
+        profile,
+        label=pair.label,
+    )
 
 
 def faster(results: Results, trial: Trial) -> Finding:
@@ -95,10 +110,15 @@ class Speed(PictureArtifact):
         known = paper_value("Text Sec 6", metric="training_speedup_factor")
         lines = [self.entry(results, trial, known) for trial in self.trials(results.profile)]
         text = "Median seconds of a step; both methods take turns on one classifier"
-        notes = ("Quartiles' distance: of the ratio over the rounds of one run; the first round warms up and is not counted.",)
+        notes = (
+            "Quartiles' distance: of the ratio over the rounds of one run; the first round warms up and is not counted.",
+        )
         return self.sheet(results, text, self.columns, lines, notes)
 
     def entry(self, results: Results, trial: Trial, known: float) -> dict[str, Value]:
-        """The paper's 2.8 is shown beside every pair, which its column calls another setting at other profiles."""
-        cells: dict[str, Value] = {key: results.cell(trial, key, known if key == "ratio" else None) for key in METRICS}
+        """The paper's 2.8 is shown beside every pair, which its column calls another setting at other
+        profiles."""
+        cells: dict[str, Value] = {
+            key: results.cell(trial, key, known if key == "ratio" else None) for key in METRICS
+        }
         return {"classifier": trial.label, "batch": str(trial.spec.batch_size), **cells}

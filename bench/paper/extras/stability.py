@@ -1,8 +1,10 @@
-"""Stability: how many of Table 3's trials diverged, and how often one began again. The paper says it in words, not in numbers.
+"""Stability: how many of Table 3's trials diverged, and how often one began again. The paper says it in
+words, not in numbers.
 
-A trial of JEM that diverges begins again from scratch with another seed, as its authors do, at the `paper` profile at most twice;
-each such restart is counted. One that diverged after its last restart counts as diverged. Trap: few seeds without a divergence do
-not show that none would come; at fewer steps than the paper's they show even less.
+A trial of JEM that diverges begins again from scratch with another seed, as its authors do, at the `paper`
+profile at most twice; each such restart is counted. One that diverged after its last restart counts as
+diverged. Trap: few seeds without a divergence do not show that none would come; at fewer steps than the
+paper's they show even less.
 """
 
 import json
@@ -30,7 +32,8 @@ def troubled(rows: Sequence[Row]) -> int:
 
 
 def rows_of(results: Results, asked: Sequence[Pictures], *labels: str) -> list[Row]:
-    """Those that came to an end of their own. One that was lost to the machine shows nothing of the method."""
+    """Those that came to an end of their own. One that was lost to the machine shows nothing of the
+    method."""
     return [
         row for pictures in asked for label in labels
         for row in results.like(trial_of(line(label), pictures, results.profile)) if row.outcome in ("ok", "diverged")
@@ -38,7 +41,8 @@ def rows_of(results: Results, asked: Sequence[Pictures], *labels: str) -> list[R
 
 
 def vera_is_stable(sets: Sets, results: Results) -> Finding:
-    """One divergence refutes it; none shows it only at the paper's length, with more seeds than one on every data set."""
+    """One divergence refutes it; none shows it only at the paper's length, with more seeds than one on every
+    data set."""
     asked = sets(results.profile)
     rows = rows_of(results, asked, *VERA)
     if not rows:
@@ -75,12 +79,27 @@ class Stability(PictureArtifact):
     )
 
     def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        yield Claim("vera-is-stable", "VERA trains to the end without diverging.", "Sec. 6", partial(vera_is_stable, sets))
-        yield Claim("jem-is-not", "JEM diverges on the way and must be begun again.", "Sec. 6", partial(jem_is_not, sets))
+        yield Claim(
+            "vera-is-stable",
+            "VERA trains to the end without diverging.",
+            "Sec. 6",
+            partial(vera_is_stable, sets),
+        )
+        yield Claim(
+            "jem-is-not",
+            "JEM diverges on the way and must be begun again.",
+            "Sec. 6",
+            partial(jem_is_not, sets),
+        )
 
     def render(self, results: Results) -> Sheet:
         lines = [line for pictures in self.sets(results.profile) for line in self.block(results, pictures)]
-        return self.sheet(results, "Trials that diverged, of all that were run, and how often one began again", self.columns, lines)
+        return self.sheet(
+            results,
+            "Trials that diverged, of all that were run, and how often one began again",
+            self.columns,
+            lines,
+        )
 
     def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
         for trial in trials(results.profile, [pictures]):

@@ -1,12 +1,14 @@
-"""Figure 1: a small network as energy, trained on moons: the density it stands for, and the samples it was trained with.
+"""Figure 1: a small network as energy, trained on moons: the density it stands for, and the samples it was
+trained with.
 
-Above: VERA with an entropy weight λ of .01, .1 and 1; below: PCD at five σ; which ones the paper shows is not known. Each as e^f
-normalised over a 100 × 100 grid on [−4, 4]², and under that 1,000 samples of the generator or of the replay buffer, which is what f
-was pitted against. The point is to look at both: samples can follow the data while the density does not.
+Above: VERA with an entropy weight λ of .01, .1 and 1; below: PCD at five σ; which ones the paper shows is not
+known. Each as e^f normalised over a 100 × 100 grid on [−4, 4]², and under that 1,000 samples of the generator
+or of the replay buffer, which is what f was pitted against. The point is to look at both: samples can follow
+the data while the density does not.
 
-Under each density stands the mean log-likelihood of test points: f less its normaliser, by quadrature on [−10, 10]². Trap: where f
-is nearly flat, mass lies beyond any grid, the normaliser is too small and the likelihood an upper bound only; it is shown as one,
-and no claim takes it for the value.
+Under each density stands the mean log-likelihood of test points: f less its normaliser, by quadrature on
+[−10, 10]². Trap: where f is nearly flat, mass lies beyond any grid, the normaliser is too small and the
+likelihood an upper bound only; it is shown as one, and no claim takes it for the value.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,11 +41,16 @@ from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
 
 LAMBDAS = (0.01, 0.1, 1.0)
-BUDGETS: Mapping[Profile, Budget] = {"smoke": Budget(20, 5e-3), "laptop": Budget(5_000, 1e-3), "paper": Budget(100_000, 1e-3)}
+BUDGETS: Mapping[Profile, Budget] = {
+    "smoke": Budget(20, 5e-3),
+    "laptop": Budget(5_000, 1e-3),
+    "paper": Budget(100_000, 1e-3),
+}
 LIKELIHOOD = "grid_log_likelihood"
 LIMIT = 4.0
 COLUMNS = 5
-"""In which VERA's panels, with the data before them, and PCD's stand below each other: as many as are readable on a page."""
+"""In which VERA's panels, with the data before them, and PCD's stand below each other: as many as are
+readable on a page."""
 
 
 def setting(profile: Profile) -> Setting:
@@ -52,7 +59,9 @@ def setting(profile: Profile) -> Setting:
 
 def density_improves(results: Results) -> Finding:
     """At both steps between neighbouring λ."""
-    found = [Likelihood.read(results, setting(results.profile).vera(weight), LIKELIHOOD) for weight in LAMBDAS]
+    found = [
+        Likelihood.read(results, setting(results.profile).vera(weight), LIKELIHOOD) for weight in LAMBDAS
+    ]
     return all_of([lies_above(high, low, comparisons=len(found) - 1) for low, high in pairwise(found)])
 
 
@@ -80,7 +89,9 @@ class Panel:
         if rows[0].outcome != "ok":
             return cls(trial.label, f"{rows[0].outcome.replace('_', ' ')}\nat step {rows[0].outcome_step:,}")
         arrays = results.arrays(rows[0])
-        return cls(trial.label, likelihood_text(rows[0]), arrays.get("density_image"), arrays.get("training_samples"))
+        return cls(
+            trial.label, likelihood_text(rows[0]), arrays.get("density_image"), arrays.get("training_samples")
+        )
 
 
 def likelihood_text(row: Row) -> str:
@@ -92,7 +103,8 @@ def likelihood_text(row: Row) -> str:
 
 
 def read_data(results: Results, trials: Sequence[Trial]) -> Panel:
-    """The test points that the first trial with any kept to look at, and what no model can exceed on many of them."""
+    """The test points that the first trial with any kept to look at, and what no model can exceed on many of
+    them."""
     row = next((row for row in results.rows_of(trials) if "ceiling" in metrics_of(row)), None)
     if row is None:
         return Panel("data", "")
@@ -128,7 +140,13 @@ def draw_density(axis: Any, panel: Panel) -> None:
     if panel.density is None:
         axis.text(0, 0, panel.remark, ha="center", va="center", fontsize=7)
         return
-    axis.imshow(panel.density, cmap="viridis", extent=(-LIMIT, LIMIT, -LIMIT, LIMIT), origin="upper", interpolation="nearest")
+    axis.imshow(
+        panel.density,
+        cmap="viridis",
+        extent=(-LIMIT, LIMIT, -LIMIT, LIMIT),
+        origin="upper",
+        interpolation="nearest",
+    )
     axis.set_xlabel(panel.remark, fontsize=7)
 
 
@@ -153,7 +171,12 @@ class Figure1(Artifact):
     name = "figure1"
     title = "Figure 1: densities and samples of VERA and PCD on moons"
     claims = (
-        Claim("density-improves", "As λ goes to 1, VERA's density becomes more accurate.", "Figure 1", density_improves),
+        Claim(
+            "density-improves",
+            "As λ goes to 1, VERA's density becomes more accurate.",
+            "Figure 1",
+            density_improves,
+        ),
         Claim(
             "pcd-samples-look-right",
             "PCD's samples look right while its density is wrong.",

@@ -1,7 +1,9 @@
-"""Figure 2: the flows of Table 2, looked at: left exact samples of each, right the samples that it was trained with.
+"""Figure 2: the flows of Table 2, looked at: left exact samples of each, right the samples that it was
+trained with.
 
-Rows as in the paper: VERA with λ = 1 and 0, MEG, PCD, CoopNet, and SSM, which trains without samples. It needs no trials but those
-of Table 2. Trap: the samples on the right may look good while the flow is poor; only the left ones show what was learned.
+Rows as in the paper: VERA with λ = 1 and 0, MEG, PCD, CoopNet, and SSM, which trains without samples. It
+needs no trials but those of Table 2. Trap: the samples on the right may look good while the flow is poor;
+only the left ones show what was learned.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,9 +46,16 @@ class Pair:
         if not rows:
             return cls(trial.label, None, None, "not run")
         if rows[0].outcome != "ok":
-            return cls(trial.label, None, None, f"{rows[0].outcome.replace('_', ' ')} at step {rows[0].outcome_step:,}")
+            return cls(
+                trial.label,
+                None,
+                None,
+                f"{rows[0].outcome.replace('_', ' ')} at step {rows[0].outcome_step:,}",
+            )
         arrays = results.arrays(rows[0])
-        exact, training = (tile(arrays[name]) if name in arrays else None for name in ("exact_samples", "training_samples"))
+        exact, training = (
+            tile(arrays[name]) if name in arrays else None for name in ("exact_samples", "training_samples")
+        )
         return cls(trial.label, exact, training, "trains without samples" if training is None else "")
 
 
@@ -62,7 +71,8 @@ def tile(samples: NDArray[Any]) -> NDArray[Any]:
 
 
 def variety(results: Results, label: str) -> Cell:
-    """The share of the data's variance that a generator's means have, without their noise, which would pass for variety."""
+    """The share of the data's variance that a generator's means have, without their noise, which would pass
+    for variety."""
     return results.cell(trial_of(line(label), results.profile), VARIETY)
 
 

@@ -1,7 +1,8 @@
-"""Figure 5: samples of the linear generator on which Figure 3 judges the estimators: a check that it is a model of digits at all.
+"""Figure 5: samples of the linear generator on which Figure 3 judges the estimators: a check that it is a
+model of digits at all.
 
-They come with the trial that examines importance sampling, so nothing is run for this figure alone. What the output noise puts
-beyond black and white is cut off.
+They come with the trial that examines importance sampling, so nothing is run for this figure alone. What the
+output noise puts beyond black and white is cut off.
 """
 
 from collections.abc import Iterator
@@ -30,7 +31,13 @@ def draw(images: NDArray[np.uint8] | None) -> Any:
     if images is None:
         axis.text(0.5, 0.5, "no samples", ha="center", va="center")
     else:
-        axis.imshow(mosaic(images, ROWS, COLUMNS, WHITE, GAP), cmap="gray", vmin=0, vmax=WHITE, interpolation="nearest")
+        axis.imshow(
+            mosaic(images, ROWS, COLUMNS, WHITE, GAP),
+            cmap="gray",
+            vmin=0,
+            vmax=WHITE,
+            interpolation="nearest",
+        )
     return figure
 
 

@@ -1,11 +1,13 @@
-"""Figure 6: effective sample size (ESS) of 20 importance samples against the offset of the proposal, and the ESS of Sec. 5.2.
+"""Figure 6: effective sample size (ESS) of 20 importance samples against the offset of the proposal, and the
+ESS of Sec. 5.2.
 
-Target N(0, I) in 128 dimensions, proposal N(m·1, I): m is the offset of every coordinate, or the ESS would still be 4.5 where the
-paper says 1. At m = 0 all weights are equal and the ESS is 20 exactly.
+Target N(0, I) in 128 dimensions, proposal N(m·1, I): m is the offset of every coordinate, or the ESS would
+still be 4.5 where the paper says 1. At m = 0 all weights are equal and the ESS is 20 exactly.
 
-Sec. 5.2 reports the ESS of VERA's learned proposal on two models that it does not name. Here it is measured on the linear generator
-of Figure 3. Trap: a Gaussian proposal round z0 that matches a Gaussian posterior has an ESS that depends on the number of
-dimensions alone. That ESS is simulated in the same trial and stands beside the measured one, of which it leaves little to explain.
+Sec. 5.2 reports the ESS of VERA's learned proposal on two models that it does not name. Here it is measured
+on the linear generator of Figure 3. Trap: a Gaussian proposal round z0 that matches a Gaussian posterior has
+an ESS that depends on the number of dimensions alone. That ESS is simulated in the same trial and stands
+beside the measured one, of which it leaves little to explain.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +37,8 @@ OWN, UNINFORMED = "VERA proposal N(z0,eta^2)", "uninformed proposal N(0,I)"
 OFFSETS: Mapping[Profile, tuple[int, int]] = {"smoke": (11, 50), "laptop": (51, 1_000), "paper": (51, 5_000)}
 """Offsets, and repetitions at each. The paper gives neither."""
 ABOUT = 0.1
-"""How near "about 1.3" is: a third of what it gains over N(0, I), since it is that gain which the sentence is about."""
+"""How near "about 1.3" is: a third of what it gains over N(0, I), since it is that gain which the sentence is
+about."""
 ROUNDING = 0.05
 """Half of the last digit of the 1.0 that the paper prints."""
 UNSEEN = 0.2
@@ -55,7 +58,11 @@ def near(name: str, cell: Cell, value: float, tolerance: float) -> Finding:
     if cell.mean is None:
         return Finding("undetermined", f"{name} has no value ({cell.reason})")
     if not cell.half_width:
-        why = "too few for an interval" if cell.half_width is None else "without any spread there is no interval"
+        why = (
+            "too few for an interval"
+            if cell.half_width is None
+            else "without any spread there is no interval"
+        )
         return Finding("undetermined", f"{name} {cell.mean:.4g} (n={cell.n}): {why}")
     evidence = f"{name} {cell.mean:.4g} ± {cell.half_width:.2g} (n={cell.n}), to be {value:g} ± {tolerance:g}"
     distance = abs(cell.mean - value)
@@ -89,7 +96,12 @@ def learned_is_better(results: Results) -> Finding:
 def far_ess(results: Results) -> Finding:
     """The largest ESS at any offset beyond 2."""
     value = paper_value("Figure 6")
-    return near(f"largest ESS beyond m = {FAR:g}", results.cell(offset_trial(results.profile), "ess_far"), value, UNSEEN)
+    return near(
+        f"largest ESS beyond m = {FAR:g}",
+        results.cell(offset_trial(results.profile), "ess_far"),
+        value,
+        UNSEEN,
+    )
 
 
 @dataclass(frozen=True)
@@ -119,12 +131,16 @@ def draw(curve: Curve | None) -> Any:
     axis.set_xlabel("offset m of the proposal, in every coordinate")
     axis.set_ylabel(f"effective sample size, k = {K}")
     axis.axhline(K, color="0.5", linestyle=":", linewidth=1, label=f"k = {K}: exact at m = 0")
-    axis.axhline(paper_value("Figure 6"), color="k", linewidth=0.8, label=f"paper: about 1 beyond m = {FAR:g}")
+    axis.axhline(
+        paper_value("Figure 6"), color="k", linewidth=0.8, label=f"paper: about 1 beyond m = {FAR:g}"
+    )
     axis.axvline(FAR, color="0.8", linewidth=0.8)
     if curve is not None:
         axis.plot(curve.offset, curve.ess, color=COLOURS[0], marker="o", markersize=2, label="measured")
         band = 2 * curve.standard_error
-        axis.fill_between(curve.offset, curve.ess - band, curve.ess + band, color=COLOURS[0], alpha=0.2, linewidth=0)
+        axis.fill_between(
+            curve.offset, curve.ess - band, curve.ess + band, color=COLOURS[0], alpha=0.2, linewidth=0
+        )
     axis.legend(fontsize=7, frameon=False)
     return figure
 
@@ -134,10 +150,19 @@ class Figure6(Artifact):
     name = "figure6"
     title = "Figure 6: effective sample size against the offset of the proposal"
     claims = (
-        Claim("learned-ess", "The learned proposal has an ESS of about 1.3 of 20.", "Sec. 5.2, B.6", learned_ess),
+        Claim(
+            "learned-ess", "The learned proposal has an ESS of about 1.3 of 20.", "Sec. 5.2, B.6", learned_ess
+        ),
         Claim("prior-ess", "The uninformed proposal N(0, I) has an ESS of 1.0.", "Sec. 5.2, B.6", prior_ess),
-        Claim("learned-better", "The learned proposal has a larger ESS than N(0, I).", "Sec. 5.2, B.6", learned_is_better),
-        Claim("far-ess", "The ESS is about 1 once the means differ by more than 2.", "B.6, Figure 6", far_ess),
+        Claim(
+            "learned-better",
+            "The learned proposal has a larger ESS than N(0, I).",
+            "Sec. 5.2, B.6",
+            learned_is_better,
+        ),
+        Claim(
+            "far-ess", "The ESS is about 1 once the means differ by more than 2.", "B.6, Figure 6", far_ess
+        ),
     )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
@@ -153,7 +178,9 @@ class Figure6(Artifact):
             "offset and a seed; band: two standard errors. "
             f"{caption_tail(results.rows_of(self.trials(profile)))}"
         )
-        return Drawing(self.name, self.title, caption, partial(draw, curve), profile, tuple(ess_notes(results)))
+        return Drawing(
+            self.name, self.title, caption, partial(draw, curve), profile, tuple(ess_notes(results))
+        )
 
 
 def ess_notes(results: Results) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Figure 8: digits from the generator of the semi-supervised model, and the same after 100 MALA steps on (z, ε)."""
+"""Figure 8: digits from the generator of the semi-supervised model, and the same after 100 MALA steps on (z,
+ε)."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -51,4 +52,11 @@ class Figure8(Artifact):
         acceptance = "" if tuned is None else f" Of the MALA proposals {100 * tuned:.0f} % were accepted."
         caption = f"Left: x = g(z) + σ ε. Right: the same chains after 100 MALA steps.{acceptance} {ABOUT[results.profile]}. "
         drawing = partial(draw, arrays, ended)
-        return Drawing(self.name, self.title, caption + caption_tail(rows), drawing, results.profile, tuple(results.notes))
+        return Drawing(
+            self.name,
+            self.title,
+            caption + caption_tail(rows),
+            drawing,
+            results.profile,
+            tuple(results.notes),
+        )

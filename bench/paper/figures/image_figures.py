@@ -1,10 +1,13 @@
-"""Figures 4, 7 and 9 to 27: what VERA's trials of Table 3 have drawn. Unconditional samples, chains, before and after, by class.
+"""Figures 4, 7 and 9 to 27: what VERA's trials of Table 3 have drawn. Unconditional samples, chains, before
+and after, by class.
 
-All show the first seed of VERA with α = 100; the paper does not say which model its figures are of. A figure of CIFAR100 or SVHN
-shows the profile's last data set where it has no such one: at `laptop` all show digits, and each panel says what it shows.
+All show the first seed of VERA with α = 100; the paper does not say which model its figures are of. A figure
+of CIFAR100 or SVHN shows the profile's last data set where it has no such one: at `laptop` all show digits,
+and each panel says what it shows.
 
-Samples by class are unconditional ones that the classifier puts there, the surest first. Trap: a class that the model never shows
-has none, and a data set with fewer classes than the figure asks for has none to ask: an empty place says which of the two.
+Samples by class are unconditional ones that the classifier puts there, the surest first. Trap: a class that
+the model never shows has none, and a data set with fewer classes than the figure asks for has none to ask: an
+empty place says which of the two.
 """
 
 from abc import abstractmethod
@@ -66,7 +69,9 @@ class Shown:
 
     def sheet(self, array: str, title: str) -> Panel:
         found = self.arrays.get(array)
-        return Panel(title, None if found is None or not len(found) else colour_mosaic(found, WIDE), self.ended)
+        return Panel(
+            title, None if found is None or not len(found) else colour_mosaic(found, WIDE), self.ended
+        )
 
     def chains(self) -> Iterator[Panel]:
         """One panel each, every consecutive step in reading order."""
@@ -83,7 +88,9 @@ class Shown:
         if self.classes is not None and label >= self.classes:
             return Panel(title, None, f"the data have {self.classes} classes: none is left")
         chosen = self.arrays["class_samples"][self.arrays["class_labels"] == label]
-        return Panel(title, colour_mosaic(chosen, WIDE) if len(chosen) else None, "no sample was put into this class")
+        return Panel(
+            title, colour_mosaic(chosen, WIDE) if len(chosen) else None, "no sample was put into this class"
+        )
 
     def all_classes(self) -> Panel:
         """A row for each class, the surest first; where there are too few, the rest of the row is white."""
@@ -113,7 +120,8 @@ def draw(shown: Sequence[Panel]) -> Any:
 
 
 class ImageFigure(PictureArtifact):
-    """A figure of samples. `places` are the paper's data sets that it shows: 0 CIFAR10, 1 CIFAR100, 2 SVHN."""
+    """A figure of samples. `places` are the paper's data sets that it shows: 0 CIFAR10, 1 CIFAR100, 2
+    SVHN."""
 
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0,), "paper": (0,)}
     labels: ClassVar[tuple[str, ...] | None] = (LABEL,)
@@ -129,8 +137,13 @@ class ImageFigure(PictureArtifact):
         return [known[place] for place in sorted({min(place, len(known) - 1) for place in self.places})]
 
     def render(self, results: Results) -> Drawing:
-        pairs = [(trial_of(line(LABEL), pictures, results.profile), pictures) for pictures in self.sets(results.profile)]
-        found = [panel for trial, pictures in pairs for panel in self.content(Shown.read(results, trial, pictures))]
+        pairs = [
+            (trial_of(line(LABEL), pictures, results.profile), pictures)
+            for pictures in self.sets(results.profile)
+        ]
+        found = [
+            panel for trial, pictures in pairs for panel in self.content(Shown.read(results, trial, pictures))
+        ]
         rows = [row for trial, _ in pairs for row in results.like(trial)[:1]]
         caption = f"{self.text} First seed of {LABEL}; {SIZES[results.profile].about}.{acceptance(rows)} {caption_tail(rows)}"
         return self.drawing(results, caption, partial(draw, found))
@@ -142,12 +155,16 @@ def acceptance(rows: Sequence[Row]) -> str:
     return f" Of the MALA proposals {' and '.join(shares)} were accepted." if shares else ""
 
 
-def declare(number: int | str, heading: str, says: str, shows: Callable[[Shown], Sequence[Panel]], *where: int) -> None:
+def declare(
+    number: int | str, heading: str, says: str, shows: Callable[[Shown], Sequence[Panel]], *where: int
+) -> None:
     """One figure, under its number or its name."""
 
     class Declared(ImageFigure):
         name = f"figure{number}" if isinstance(number, int) else number
-        title = f"Figure {number}: {heading}" if isinstance(number, int) else f"{heading[0].upper()}{heading[1:]}"
+        title = (
+            f"Figure {number}: {heading}" if isinstance(number, int) else f"{heading[0].upper()}{heading[1:]}"
+        )
         text, places = says, where
 
         def content(self, shown: Shown) -> Sequence[Panel]:
@@ -185,8 +202,16 @@ declare(9, "samples before and after MALA, first data set", "The generator's sam
 declare(10, "samples before and after MALA, second data set", "The generator's samples, and the same chains refined.",
         before_and_after, 1)  # fmt: skip
 for place in range(10):
-    declare(11 + place, f"samples by class, first data set, class {place}", SORTED, partial(by_class, (place,)), 0)
+    declare(
+        11 + place, f"samples by class, first data set, class {place}", SORTED, partial(by_class, (place,)), 0
+    )
 for place in range(7):
     pair = (2 * place, 2 * place + 1)
-    declare(21 + place, f"samples by class, second data set, classes {pair[0]} and {pair[1]}", SORTED, partial(by_class, pair), 1)
+    declare(
+        21 + place,
+        f"samples by class, second data set, classes {pair[0]} and {pair[1]}",
+        SORTED,
+        partial(by_class, pair),
+        1,
+    )
 declare("classes", "samples of every class", SORTED, sheet_of_classes, 0)

@@ -1,7 +1,9 @@
-"""What the tables of images share: one data set, the paper's value of a line, and samples judged by a named network.
+"""What the tables of images share: one data set, the paper's value of a line, and samples judged by a named
+network.
 
-A distance means something only beside the network it was taken with and the number of samples, so a column's header has both. The
-paper's distances are Inception's on CIFAR10: beside any other network's, or any other data's, none of them stands.
+A distance means something only beside the network it was taken with and the number of samples, so a column's
+header has both. The paper's distances are Inception's on CIFAR10: beside any other network's, or any other
+data's, none of them stands.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,8 @@ NO_PROBABILITIES = "the TorchScript network has no class probabilities"
 
 
 class FirstPictures(PictureArtifact):
-    """Of the profile's first data set alone, CIFAR10 in the paper, and without the plain classifier, which models no density."""
+    """Of the profile's first data set alone, CIFAR10 in the paper, and without the plain classifier, which
+    models no density."""
 
     def sets(self, profile: Profile) -> Sequence[Pictures]:
         return super().sets(profile)[:1]
@@ -43,10 +46,17 @@ class SampledPictures(FirstPictures):
         return trials(profile, self.sets(profile), samples=True)
 
 
-def printed(artifact: str, method: str, metric: str, dataset: str = "CIFAR10", variant: str = "") -> float | None:
-    """What the paper prints; None where it has no such entry or prints N/A. A variant is known by how it begins."""
+def printed(
+    artifact: str, method: str, metric: str, dataset: str = "CIFAR10", variant: str = ""
+) -> float | None:
+    """What the paper prints; None where it has no such entry or prints N/A. A variant is known by how it
+    begins."""
     wanted = {"artifact": artifact, "dataset": dataset, "method": method, "metric": metric}
-    found = [row["value"] for row in paper_values() if wanted.items() <= row.items() and row["variant"].startswith(variant)]
+    found = [
+        row["value"]
+        for row in paper_values()
+        if wanted.items() <= row.items() and row["variant"].startswith(variant)
+    ]
     values = [float(value) for value in found if value != "N/A"]
     return values[0] if len(values) == 1 else None
 
@@ -73,7 +83,8 @@ class Judge:
         return f"{name}_{self.pictures.features}"
 
     def cell(self, trial: Trial, name: str, paper: float | None = None) -> Cell:
-        """A metric of a trial's samples, such as fid; the paper's value beside it where both are of one kind."""
+        """A metric of a trial's samples, such as fid; the paper's value beside it where both are of one
+        kind."""
         found = self.results.cell(trial, self.metric(name), paper if self.comparable else None)
         found = replace(found, comparable=trial.label not in COPIED)
         return found if found.values else replace(found, reason=self._blank(trial, name) or found.reason)
@@ -85,7 +96,9 @@ class Judge:
 
     def numbers(self, asked: Sequence[Trial]) -> list[float]:
         """Of samples that these trials were judged by."""
-        return sorted({n for trial in asked for n in self.results.cell(trial, self.metric("quality_samples")).values})
+        return sorted(
+            {n for trial in asked for n in self.results.cell(trial, self.metric("quality_samples")).values}
+        )
 
     def heading(self, name: str, asked: Sequence[Trial]) -> str:
         """With the network and, once it is known, the number of samples."""
@@ -94,11 +107,20 @@ class Judge:
         return f"{name} ({NETWORKS[self.pictures.features]}{count})"
 
     def closer(self, better: Trial, worse: Trial) -> Finding:
-        """Whether one's samples lie closer to the data: by FID at one n, else by KID, which does not shrink with n."""
+        """Whether one's samples lie closer to the data: by FID at one n, else by KID, which does not shrink
+        with n."""
         n = self.numbers([better, worse])
-        metric, name = ("fid", self.distance) if len(n) < 2 else ("kid", f"KID (n = {' and '.join(f'{v:,.0f}' for v in n)})")
+        metric, name = (
+            ("fid", self.distance)
+            if len(n) < 2
+            else ("kid", f"KID (n = {' and '.join(f'{v:,.0f}' for v in n)})")
+        )
         return compare(
-            f"{name} of {worse.label}", self.cell(worse, metric), better.label, self.cell(better, metric), better="lower"
+            f"{name} of {worse.label}",
+            self.cell(worse, metric),
+            better.label,
+            self.cell(better, metric),
+            better="lower",
         )
 
     def _blank(self, trial: Trial, name: str) -> str:
@@ -107,7 +129,9 @@ class Judge:
         if not ended:
             return ""
         if not any(self.metric("quality_samples") in metrics for metrics in ended):
-            others = {key.removeprefix(SAMPLES) for metrics in ended for key in metrics if key.startswith(SAMPLES)}
+            others = {
+                key.removeprefix(SAMPLES) for metrics in ended for key in metrics if key.startswith(SAMPLES)
+            }
             return f"judged by another network ({', '.join(sorted(others))})" if others else NO_SAMPLES
         return NO_PROBABILITIES if name.endswith("score") else ""
 

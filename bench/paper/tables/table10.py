@@ -1,20 +1,23 @@
-"""Table 10: a mixture of 100 Gaussians on three toys, trained in ways that need no likelihood, judged by its exact likelihood.
+"""Table 10: a mixture of 100 Gaussians on three toys, trained in ways that need no likelihood, judged by its
+exact likelihood.
 
-Rows: maximum likelihood, which is what all others try to reach; VERA with an entropy weight λ of 0, .01, .1 and 1; PCD at five σ,
-and again at the best of them, by the end and by the paper's rule. Metric: mean log p over 100,000 fresh test points, in nats,
-higher is better.
+Rows: maximum likelihood, which is what all others try to reach; VERA with an entropy weight λ of 0, .01, .1
+and 1; PCD at five σ, and again at the best of them, by the end and by the paper's rule. Metric: mean log p
+over 100,000 fresh test points, in nats, higher is better.
 
-Trap: the paper's values were measured otherwise: of one batch of 200 points every 10,000 steps, the best. That flatters twice. The
-best of ten batches at the end shows what noise gives; how far it flatters shows against the ceiling, the mean true log-density,
-which no model exceeds on many points: some of the paper's values do. The best of ten looks along the way, each over many points,
-shows what a method gains that does not stay at its best. The better of the two is as near to the paper's rule as rows come, so the
-paper's value stands beside that, and is judged by it.
+Trap: the paper's values were measured otherwise: of one batch of 200 points every 10,000 steps, the best.
+That flatters twice. The best of ten batches at the end shows what noise gives; how far it flatters shows
+against the ceiling, the mean true log-density, which no model exceeds on many points: some of the paper's
+values do. The best of ten looks along the way, each over many points, shows what a method gains that does not
+stay at its best. The better of the two is as near to the paper's rule as rows come, so the paper's value
+stands beside that, and is judged by it.
 
-`paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of .005: at .001 they
-would end before PCD with a large σ diverges.
+`paper` trains for 100,000 steps at a learning rate of .001. `laptop` can afford 2,000, and so takes a rate of
+.005: at .001 they would end before PCD with a large σ diverges.
 
-How tight the variational bound is shows as what VERA with λ = 1 loses against maximum likelihood: .26, .23 and .34 nats in the
-paper. Half a nat counts as tight enough: less than half of what PCD loses there (1.50, 1.07 and 1.30).
+How tight the variational bound is shows as what VERA with λ = 1 loses against maximum likelihood: .26, .23
+and .34 nats in the paper. Half a nat counts as tight enough: less than half of what PCD loses there (1.50,
+1.07 and 1.30).
 """
 
 from collections.abc import Iterator
@@ -61,10 +64,30 @@ class Table10(Artifact):
     name = "table10"
     title = "Table 10: test log-likelihood of a mixture of 100 Gaussians on three toys"
     claims = (
-        Claim("vera-beats-pcd", "VERA with λ = 1 beats PCD on all three data sets.", "C.1", everywhere(vera_beats_pcd)),
-        Claim("rises-with-weight", "VERA's likelihood rises with λ.", "Sec. 5.1, C.1", everywhere(rises_with_weight)),
-        Claim("entropy-helps", "VERA with λ = 1 beats VERA without entropy (λ = 0).", "Sec. 5.1, C.1", everywhere(entropy_helps)),
-        Claim("ml-is-best", "Maximum likelihood is the best way to train where it can be had.", "C.1", everywhere(ml_is_best)),
+        Claim(
+            "vera-beats-pcd",
+            "VERA with λ = 1 beats PCD on all three data sets.",
+            "C.1",
+            everywhere(vera_beats_pcd),
+        ),
+        Claim(
+            "rises-with-weight",
+            "VERA's likelihood rises with λ.",
+            "Sec. 5.1, C.1",
+            everywhere(rises_with_weight),
+        ),
+        Claim(
+            "entropy-helps",
+            "VERA with λ = 1 beats VERA without entropy (λ = 0).",
+            "Sec. 5.1, C.1",
+            everywhere(entropy_helps),
+        ),
+        Claim(
+            "ml-is-best",
+            "Maximum likelihood is the best way to train where it can be had.",
+            "C.1",
+            everywhere(ml_is_best),
+        ),
         Claim(
             "bound-is-tight",
             "The variational bound is tight enough: VERA with λ = 1 comes within half a nat of maximum likelihood.",
@@ -103,7 +126,9 @@ class Table10(Artifact):
         blocks = [Block.read(results, dataset) for dataset in DATASETS]
         lines = tuple(line for block in blocks for line in block.lines(*bests(results, block.dataset)))
         notes = (*table_notes(blocks), *results.notes)
-        return Sheet(self.name, self.title, self.caption(results), self.columns, lines, results.profile, notes)
+        return Sheet(
+            self.name, self.title, self.caption(results), self.columns, lines, results.profile, notes
+        )
 
     def caption(self, results: Results) -> str:
         profile = results.profile
@@ -135,4 +160,6 @@ def table_notes(blocks: list[Block]) -> Iterator[str]:
     )
     marked = excesses(blocks)
     if marked or any(block.flattered(label) for block in blocks for label in block.best_of_ten):
-        yield "† lies above the ceiling, as only few test points make possible." + "".join(f" {text}." for text in marked)
+        yield "† lies above the ceiling, as only few test points make possible." + "".join(
+            f" {text}." for text in marked
+        )

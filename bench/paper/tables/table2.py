@@ -1,10 +1,12 @@
-"""Table 2: one NICE flow on logit-MNIST, trained eleven ways, judged by its exact test log-likelihood in nats; higher is better.
+"""Table 2: one NICE flow on logit-MNIST, trained eleven ways, judged by its exact test log-likelihood in
+nats; higher is better.
 
-The main column is the likelihood at the end of training. Beside it stands the best of all evaluations on the way, chosen on the
-test set: which of the two the paper prints is not known, and its remark that SSM is best very early speaks for the latter.
+The main column is the likelihood at the end of training. Beside it stands the best of all evaluations on the
+way, chosen on the test set: which of the two the paper prints is not known, and its remark that SSM is best
+very early speaks for the latter.
 
-Trap: the paper's VERA-HMC value came from a sampler whose force leaves out the likelihood (`prior_only`), so it stands beside that
-variant; HMC with the full force is ours alone.
+Trap: the paper's VERA-HMC value came from a sampler whose force leaves out the likelihood (`prior_only`), so
+it stands beside that variant; HMC with the full force is ours alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,17 +39,22 @@ def above(*labels: str, rivals: Sequence[str]) -> Callable[[Results], Finding]:
 
     def check(results: Results) -> Finding:
         pairs = [(high, low) for high in labels for low in rivals]
-        found = [compare(high, cell(results, high), low, cell(results, low), len(pairs)) for high, low in pairs]
+        found = [
+            compare(high, cell(results, high), low, cell(results, low), len(pairs)) for high, low in pairs
+        ]
         return all_of(found)
 
     return check
 
 
 def proposal_keeps_samples(results: Results) -> Finding:
-    """The learned proposal against N(0, I), on the generator of this very experiment. How large an ESS is depends on the latent's
-    dimension above all, so that is said beside it."""
+    """The learned proposal against N(0, I), on the generator of this very experiment. How large an ESS is
+    depends on the latent's dimension above all, so that is said beside it."""
     own, prior = (cell(results, OURS, metric) for metric in ("posterior_ess", "prior_ess"))
-    paper = [paper_value("Text Sec 5.2 (App. B.6)", dataset="MNIST model", method=proposal) for proposal in PROPOSALS]
+    paper = [
+        paper_value("Text Sec 5.2 (App. B.6)", dataset="MNIST model", method=proposal)
+        for proposal in PROPOSALS
+    ]
     finding = compare("ESS of N(z0, diag η²)", own, "that of N(0, I)", prior)
     means = [found.mean for found in (own, prior) if found.mean is not None]
     values = f"{means[0]:.3g} and {means[1]:.3g} of 20 draws; " if len(means) == 2 else ""
@@ -77,7 +84,11 @@ class Table2(Artifact):
         Claim("proposal-ess", "The learned proposal has a larger effective sample size than N(0, I).", "Sec. 5.2, B.6",
               proposal_keeps_samples),
     )  # fmt: skip
-    columns = (Column("method", "method"), Column(LIKELIHOOD, "test log-likelihood", 1), Column(BEST, "best on test", 1))
+    columns = (
+        Column("method", "method"),
+        Column(LIKELIHOOD, "test log-likelihood", 1),
+        Column(BEST, "best on test", 1),
+    )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
         return trials(profile)
@@ -116,7 +127,10 @@ def still_rising(results: Results, label: str) -> bool:
 def tuning_trials(results: Results) -> tuple[Results, str]:
     """The user's own, or those that ship where there are none, and what to call them."""
     own = results.apart()
-    if any(own.rows_of(tried(entry, results.profile)) for entry in LINES) or not Path(PUBLISHED, "trials").is_dir():
+    if (
+        any(own.rows_of(tried(entry, results.profile)) for entry in LINES)
+        or not Path(PUBLISHED, "trials").is_dir()
+    ):
         return own, "this store"
     return Results.at(PUBLISHED, results.profile, "published"), PUBLISHED
 
@@ -130,9 +144,13 @@ def at_the_edge(entry: Line, profile: Profile) -> Iterator[str]:
 
 
 def tuning_notes(results: Results) -> Iterator[str]:
-    """What was tried for each line, as far as this store or the published one holds it, and where a line has not the best of it."""
+    """What was tried for each line, as far as this store or the published one holds it, and where a line has
+    not the best of it."""
     tuning, where = tuning_trials(results)
-    cells = [(entry, [(trial, tuning.cell(trial, LIKELIHOOD)) for trial in tried(entry, results.profile)]) for entry in LINES]
+    cells = [
+        (entry, [(trial, tuning.cell(trial, LIKELIHOOD)) for trial in tried(entry, results.profile)])
+        for entry in LINES
+    ]
     counts = [found.total for _, pairs in cells for _, found in pairs]
     total, held = len(counts), sum(map(bool, counts))
     if not held:

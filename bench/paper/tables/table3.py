@@ -1,7 +1,7 @@
 """Table 3: accuracy of one Wide ResNet as classifier and energy model in one, trained in five ways.
 
-The rows Classifier, JEM and HDGE of the paper are copied from other papers, with protocols of their own; here all are trained. The
-accuracy is the last one, without early stopping.
+The rows Classifier, JEM and HDGE of the paper are copied from other papers, with protocols of their own; here
+all are trained. The accuracy is the last one, without early stopping.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,9 @@ def above(high: str, low: str) -> Check:
 
 
 def not_below(other: str, own: str) -> Check:
-    return lambda results, p, n: at_most(f"{other} − {own}", accuracy(results, p, other), accuracy(results, p, own), POINTS, n)
+    return lambda results, p, n: at_most(
+        f"{other} − {own}", accuracy(results, p, other), accuracy(results, p, own), POINTS, n
+    )
 
 
 def on_all(check: Check, sets: Sets) -> Callable[[Results], Finding]:

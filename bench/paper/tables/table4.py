@@ -1,10 +1,13 @@
-"""Table 4: the Fréchet distance of samples from the training images, by the features of a fixed network; lower is better.
+"""Table 4: the Fréchet distance of samples from the training images, by the features of a fixed network;
+lower is better.
 
-VERA's samples are its generator's after MALA refinement, JEM's are the chains of its buffer. HDGE as trained for Table 3 draws
-none; its line here has JEM's log p(x) too, as the model of its paper's distance does, and its chains. The paper's rows but VERA's
-are copied from other papers; SNGAN and NCSN are no energy models and are not trained here.
+VERA's samples are its generator's after MALA refinement, JEM's are the chains of its buffer. HDGE as trained
+for Table 3 draws none; its line here has JEM's log p(x) too, as the model of its paper's distance does, and
+its chains. The paper's rows but VERA's are copied from other papers; SNGAN and NCSN are no energy models and
+are not trained here.
 
-Trap: at `laptop` the data are digits and the network is a digit classifier. Its distance is no FID: it orders methods, no more.
+Trap: at `laptop` the data are digits and the network is a digit classifier. Its distance is no FID: it orders
+methods, no more.
 """
 
 from collections.abc import Iterator
@@ -47,7 +50,9 @@ class Table4(SampledPictures):
         )  # fmt: skip
         lines = (*self.measured(judge), *self.references(judge))
         text = "Fréchet distance of samples from the training images, lower is better"
-        notes = ("The distance of few samples is too large by an amount that falls with their number: compare at one n.",)
+        notes = (
+            "The distance of few samples is too large by an amount that falls with their number: compare at one n.",
+        )
         return self.sheet(results, text, columns, lines, notes)
 
     def measured(self, judge: Judge) -> Iterator[dict[str, Value]]:

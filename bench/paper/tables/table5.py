@@ -1,9 +1,11 @@
 """Table 5: telling the data from what is not: AUROC of three scores on every unseen set; .5 is no separation.
 
-The paper scores by f(x) = log p(x) + const. Beside it stand the largest class probability and −‖∇f(x)‖, which need the same
-network. Which α the paper's VERA has is not said: both are shown, and its value stands beside α = 100, the one that classifies.
+The paper scores by f(x) = log p(x) + const. Beside it stand the largest class probability and −‖∇f(x)‖, which
+need the same network. Which α the paper's VERA has is not said: both are shown, and its value stands beside α
+= 100, the one that classifies.
 
-Trap: less than .5 means that the unseen images look more like data than the data do, as the paper finds on CelebA; it is no error.
+Trap: less than .5 means that the unseen images look more like data than the data do, as the paper finds on
+CelebA; it is no error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,15 +52,25 @@ def three_of_four(results: Results, pictures: Pictures) -> Finding:
     if set(found) != set(UNSEEN):
         evidence = "; ".join(finding.evidence for finding in found.values())
         return Finding("undetermined", f"the profile has none of the paper's four sets together; {evidence}")
-    return all_of([separates(results, pictures, key, RIVAL, OURS) if key == FAILS_ON else own for key, own in found.items()])
+    return all_of(
+        [
+            separates(results, pictures, key, RIVAL, OURS) if key == FAILS_ON else own
+            for key, own in found.items()
+        ]
+    )
 
 
 def mostly_better(results: Results, pictures: Pictures) -> Finding:
     """On all unseen sets but at most one, whatever they are."""
     found = list(separations(results, pictures).values())
-    better, worse = (sum(finding.judgement == judgement for finding in found) for judgement in ("supported", "refuted"))
+    better, worse = (
+        sum(finding.judgement == judgement for finding in found) for judgement in ("supported", "refuted")
+    )
     evidence = "; ".join(finding.evidence for finding in found)
-    return Finding("supported" if better >= max(1, len(found) - 1) else "refuted" if worse > 1 else "undetermined", evidence)
+    return Finding(
+        "supported" if better >= max(1, len(found) - 1) else "refuted" if worse > 1 else "undetermined",
+        evidence,
+    )
 
 
 @artifacts.register
@@ -83,7 +95,13 @@ class Table5(FirstPictures):
         pictures = self.pictures(results.profile)
         blocks = [self.block(results, pictures, *entry) for entry in (pictures.unseen or {}).items()]
         text = "Probability that a held-out image scores above an unseen one, higher is better"
-        return self.sheet(results, text, self.columns, [entry for block in blocks for entry in block], tuple(self.notes(pictures)))
+        return self.sheet(
+            results,
+            text,
+            self.columns,
+            [entry for block in blocks for entry in block],
+            tuple(self.notes(pictures)),
+        )
 
     def block(self, results: Results, pictures: Pictures, key: str, name: str) -> Iterator[dict[str, Value]]:
         place: dict[str, Value] = {"dataset": pictures.name, "unseen": name}
@@ -91,7 +109,12 @@ class Table5(FirstPictures):
             yield place | {"method": trial.label} | self.scores(results, pictures, trial, key)
         known = paper_auroc(pictures, GLOW, key)
         if known is not None:
-            yield place | {"method": GLOW, "f": reference_cell(known), "confidence": reference_cell(), "gradient": reference_cell()}
+            yield place | {
+                "method": GLOW,
+                "f": reference_cell(known),
+                "confidence": reference_cell(),
+                "gradient": reference_cell(),
+            }
 
     def scores(self, results: Results, pictures: Pictures, trial: Trial, key: str) -> dict[str, Value]:
         found = {score: results.cell(trial, f"auroc_{score}_{key}") for score in SCORES}

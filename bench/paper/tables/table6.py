@@ -1,11 +1,13 @@
-"""Table 6: accuracy with ten labels a class on four tables of numbers, three seeds; a seed changes split, labels and weights.
+"""Table 6: accuracy with ten labels a class on four tables of numbers, three seeds; a seed changes split,
+labels and weights.
 
-The accuracy is the last one, as the paper's is what a model "converged to"; the best on the way, chosen on the very points it is
-measured on, stands beside it. Brier score and calibration error say how far the probabilities can be trusted, AUROC where there are
-two classes. A classifier that ends up saying one class for everything has collapsed: it counts in its own column, for its accuracy
-alone does not show it.
+The accuracy is the last one, as the paper's is what a model "converged to"; the best on the way, chosen on
+the very points it is measured on, stands beside it. Brier score and calibration error say how far the
+probabilities can be trusted, AUROC where there are two classes. A classifier that ends up saying one class
+for everything has collapsed: it counts in its own column, for its accuracy alone does not show it.
 
-Trap: the copy of HUMAN that stands in for UCI's file has 296 columns that were recomputed; rows made with it say so.
+Trap: the copy of HUMAN that stands in for UCI's file has 296 columns that were recomputed; rows made with it
+say so.
 """
 
 import json
@@ -17,12 +19,23 @@ from bench.artifact import Artifact, Column, Sheet, Value, artifacts, names_on
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results, metrics_of
-from bench.paper.experiments.tabular import ABOUT, LABELS, LINES, TABLES, Table, data_notes, flop, line, own_table, trials
+from bench.paper.experiments.tabular import (
+    ABOUT,
+    LABELS,
+    LINES,
+    TABLES,
+    Table,
+    data_notes,
+    flop,
+    line,
+    own_table,
+    trials,
+)
 from bench.paper.values import paper_value
 from bench.render.caption import caption_tail
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Part
+from vera.spec.trial_spec import Component
 
 ACCURACY, BEST = "test_accuracy", "best_test_accuracy"
 SEEDS_OF_PAPER = 3
@@ -60,7 +73,9 @@ def everywhere(check: Check, tables: Tables) -> Callable[[Results], Finding]:
     def judge(results: Results) -> Finding:
         asked = tables(results.profile)
         found = {table.name: check(results, table, len(asked)) for table in asked}
-        return all_of([Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found.items()])
+        return all_of(
+            [Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found.items()]
+        )
 
     return judge
 
@@ -77,8 +92,8 @@ def collapses(rows: Sequence[Row]) -> int:
 
 
 def jem_fails(results: Results, table: Table, comparisons: int) -> Finding:
-    """On one data set: most of its trials diverge, or collapse where the labels alone do not; else what is left of it lies below
-    what they give. One trial alone is no failure of the method."""
+    """On one data set: most of its trials diverge, or collapse where the labels alone do not; else what is
+    left of it lies below what they give. One trial alone is no failure of the method."""
     rows, alone = (results.like(line(label).trial(table, results.profile)) for label in ("JEM", "Supervised"))
     if not rows:
         return Finding("undetermined", "JEM not run")
@@ -92,19 +107,30 @@ def jem_fails(results: Results, table: Table, comparisons: int) -> Finding:
 
 
 def one_network(results: Results) -> Finding:
-    """Whether VERA's trials on all data sets share hidden layers, of energy and generator alike; what else differs is said."""
+    """Whether VERA's trials on all data sets share hidden layers, of energy and generator alike; what else
+    differs is said."""
     networks: dict[str, dict[str, Any]] = {}
     for table in TABLES[results.profile]:
         for row in results.like(line("VERA").trial(table, results.profile))[:1]:
             parts = json.loads(row.spec)["networks"]
-            networks[table.name] = {f"{role} {name}": value for role, part in parts.items() for name, value in part.items()}
+            networks[table.name] = {
+                f"{role} {name}": value for role, part in parts.items() for name, value in part.items()
+            }
     missing = len(TABLES[results.profile]) - len(networks)
     if missing:
         return Finding("undetermined", f"{missing} data sets have no VERA trial")
-    differing = [key for key in next(iter(networks.values())) if len({str(own[key]) for own in networks.values()}) > 1]
-    told = [f"{key} is {', '.join(f'{own[key]} on {name}' for name, own in networks.items())}" for key in differing]
+    differing = [
+        key for key in next(iter(networks.values())) if len({str(own[key]) for own in networks.values()}) > 1
+    ]
+    told = [
+        f"{key} is {', '.join(f'{own[key]} on {name}' for name, own in networks.items())}"
+        for key in differing
+    ]
     same = not any(key.endswith(" hidden") for key in differing)
-    return Finding("supported" if same else "refuted", "; ".join(["hidden layers are the same" if same else "", *told]).strip("; "))
+    return Finding(
+        "supported" if same else "refuted",
+        "; ".join(["hidden layers are the same" if same else "", *told]).strip("; "),
+    )
 
 
 def claims_on(tables: Tables) -> tuple[Claim, ...]:
@@ -125,7 +151,11 @@ class Table6(Artifact):
     name = "table6"
     title = "Table 6: accuracy with ten labels a class"
     takes = "tables"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1, 2), "paper": (0, 1, 2)}
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
+        "smoke": (0,),
+        "laptop": (0, 1, 2),
+        "paper": (0, 1, 2),
+    }
     claims = (
         *claims_on(TABLES.__getitem__),
         Claim("one-network", "One architecture serves all data sets.", "Sec. 6.1", one_network),
@@ -141,12 +171,12 @@ class Table6(Artifact):
         Column("auroc", "AUROC", 3),
     )
 
-    def __init__(self, dataset: Part | None = None) -> None:
+    def __init__(self, dataset: Component | None = None) -> None:
         self.dataset = dataset
         if dataset is not None:
             self.claims = claims_on(self.tables)
 
-    def on(self, dataset: Part) -> "Table6":
+    def on(self, dataset: Component) -> "Table6":
         return Table6(dataset)
 
     def tables(self, profile: Profile) -> Sequence[Table]:
@@ -168,7 +198,8 @@ class Table6(Artifact):
         return Sheet(name, title, caption, self.columns, lines, profile, notes)
 
     def names(self, profile: Profile) -> tuple[str, str]:
-        """Of its files, and as it is printed: on other data it has its own, and maybe more or fewer labels."""
+        """Of its files, and as it is printed: on other data it has its own, and maybe more or fewer
+        labels."""
         if self.dataset is None:
             return self.name, self.title
         name, title = names_on(self, self.tables(profile)[0].name)
@@ -179,7 +210,10 @@ class Table6(Artifact):
     def block(self, results: Results, table: Table) -> Iterator[dict[str, Value]]:
         for trial in trials(results.profile, [table]):
             measured = {key: results.cell(trial, key) for key in ("brier", "calibration_error", "auroc")}
-            last = replace(percent(results.cell(trial, ACCURACY, paper_accuracy(table, trial.label))), paper_runs=SEEDS_OF_PAPER)
+            last = replace(
+                percent(results.cell(trial, ACCURACY, paper_accuracy(table, trial.label))),
+                paper_runs=SEEDS_OF_PAPER,
+            )
             yield {
                 "dataset": table.name, "method": trial.label, ACCURACY: last, "collapsed": collapsed(results, trial),
                 BEST: percent(results.cell(trial, BEST)),

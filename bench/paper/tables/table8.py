@@ -1,8 +1,9 @@
 """Table 8: what the data sets hold, counted on the data as they are trained on, against the paper's counts.
 
-Its trials load the data and take one step of a tiny classifier; the numbers are of the split that any trial with that seed has.
-"Examples" are training points after the held-out ones were taken away, except for MNIST, which has a test set of its own. The
-largest class is that of the training points, so it depends on the split: with the published code's default seed it is the paper's.
+Its trials load the data and take one step of a tiny classifier; the numbers are of the split that any trial
+with that seed has. "Examples" are training points after the held-out ones were taken away, except for MNIST,
+which has a test set of its own. The largest class is that of the training points, so it depends on the split:
+with the published code's default seed it is the paper's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,12 @@ from sweeps.trial.identity import Profile, Trial
 
 SEED = 1234
 """The default of the published code."""
-FACTS = {"features": "features", "train_examples": "examples", "classes": "classes", "max_class_percent": "largest class, %"}
+FACTS = {
+    "features": "features",
+    "train_examples": "examples",
+    "classes": "classes",
+    "max_class_percent": "largest class, %",
+}
 
 
 def facts_trial(table: Table, profile: Profile) -> Trial:
@@ -56,7 +62,11 @@ def _of_table(results: Results, table: Table) -> Finding:
 class Table8(Artifact):
     name = "table8"
     title = "Table 8: the tables of numbers"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (SEED,), "laptop": (SEED,), "paper": (SEED,)}
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
+        "smoke": (SEED,),
+        "laptop": (SEED,),
+        "paper": (SEED,),
+    }
     claims = (Claim("counts", "The data have the counts of Table 8.", "B.8.1", counts_agree),)
     columns = (
         Column("dataset", "data"),
@@ -69,10 +79,17 @@ class Table8(Artifact):
     def render(self, results: Results) -> Sheet:
         lines = tuple(self.line(results, table) for table in TABLES[results.profile])
         rows = results.rows_of(self.trials(results.profile))
-        caption, notes = f"Counted on the loaded data. {caption_tail(rows)}", (*data_notes(rows), *results.notes)
+        caption, notes = (
+            f"Counted on the loaded data. {caption_tail(rows)}",
+            (*data_notes(rows), *results.notes),
+        )
         return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
 
     def line(self, results: Results, table: Table) -> dict[str, Value]:
         trial = facts_trial(table, results.profile)
-        paper = {fact: paper_value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS} if table.reference else {}
+        paper = (
+            {fact: paper_value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
+            if table.reference
+            else {}
+        )
         return {"dataset": table.name} | {fact: results.cell(trial, fact, paper.get(fact)) for fact in FACTS}

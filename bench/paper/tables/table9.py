@@ -1,4 +1,5 @@
-"""Table 9: the settings of Table 6, read off the very trials that Table 6 runs; at `paper` against the paper's.
+"""Table 9: the settings of Table 6, read off the very trials that Table 6 runs; at `paper` against the
+paper's.
 
 It needs no rows: what stands here is what `vera run table6` would train with.
 """
@@ -31,7 +32,10 @@ READINGS: dict[str, tuple[str, Reading]] = {
     "epochs": ("epochs", lambda table, spec: exact(spec.steps / table.epoch)),
     "batch_size": ("batch size", lambda _, spec: str(spec.batch_size)),
     "decay_rate": ("decay rate", lambda _, spec: exact(spec.method["decay"])),
-    "decay_epochs": ("decay epochs", lambda table, spec: "|".join(_epochs(table, step) for step in spec.method["decay_at"])),
+    "decay_epochs": (
+        "decay epochs",
+        lambda table, spec: "|".join(_epochs(table, step) for step in spec.method["decay_at"]),
+    ),
     "z_dim": ("dim(z)", lambda _, spec: str(spec.networks["generator"]["latent_dim"])),
     "lambda": ("λ", lambda _, spec: exact(spec.method["entropy_weight"])),
     "alpha": ("α", lambda _, spec: exact(spec.method["alpha"])),
@@ -70,7 +74,9 @@ def settings_agree(results: Results) -> Finding:
 class Table9(Artifact):
     name = "table9"
     title = "Table 9: settings of the semi-supervised trainings"
-    claims = (Claim("settings", "Table 6 is declared with the settings of Table 9.", "B.8.2", settings_agree),)
+    claims = (
+        Claim("settings", "Table 6 is declared with the settings of Table 9.", "B.8.2", settings_agree),
+    )
     needs_rows = False
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
@@ -78,11 +84,16 @@ class Table9(Artifact):
 
     def render(self, results: Results) -> Sheet:
         profile = results.profile
-        columns = (Column("setting", "setting"), *(Column(table.name, table.name) for table in TABLES[profile]))
+        columns = (
+            Column("setting", "setting"),
+            *(Column(table.name, table.name) for table in TABLES[profile]),
+        )
         lines = tuple(self.line(profile, name) for name in READINGS)
         caption = f"Read off the specifications of the trials of Table 6 at the {profile} profile; no training is needed for it."
         return Sheet(self.name, self.title, caption, columns, lines, profile, tuple(differences(profile)))
 
     def line(self, profile: Profile, name: str) -> dict[str, Value]:
-        heading = READINGS[name][0] if profile == "paper" else READINGS[name][0].replace("epochs", "steps")  # counted in steps
+        heading = (
+            READINGS[name][0] if profile == "paper" else READINGS[name][0].replace("epochs", "steps")
+        )  # counted in steps
         return {"setting": heading, **{table.name: read(table, profile, name) for table in TABLES[profile]}}

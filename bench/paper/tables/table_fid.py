@@ -1,8 +1,10 @@
-"""The extended table of App. C.3: Fréchet distance and Inception Score, of refined samples and of the generator's own.
+"""The extended table of App. C.3: Fréchet distance and Inception Score, of refined samples and of the
+generator's own.
 
-The score is exp E KL(p(y|x) ‖ p(y)) of the network's class probabilities, higher is better. Trap: Inception as a TorchScript file
-has features and no probabilities; then the score is blank and says so, while a digit classifier's lies between 1 and 10 and has
-nothing to do with Inception's. The references but VERA's own rows come from other papers.
+The score is exp E KL(p(y|x) ‖ p(y)) of the network's class probabilities, higher is better. Trap: Inception
+as a TorchScript file has features and no probabilities; then the score is blank and says so, while a digit
+classifier's lies between 1 and 10 and has nothing to do with Inception's. The references but VERA's own rows
+come from other papers.
 """
 
 from collections.abc import Iterator
@@ -68,7 +70,13 @@ class TableFID(SampledPictures):
     def references(self, judge: Judge) -> Iterator[dict[str, Value]]:
         for method in REFERENCES if judge.comparable else ():
             fid, score = (reference_cell(printed(TABLE, method, metric)) for metric in ("FID", "IS"))
-            yield {"dataset": judge.pictures.name, "method": method, "samples": SOURCE, "fid": fid, "score": score}
+            yield {
+                "dataset": judge.pictures.name,
+                "method": method,
+                "samples": SOURCE,
+                "fid": fid,
+                "score": score,
+            }
 
     def notes(self, judge: Judge) -> Iterator[str]:
         yield "Mean of ten splits for the score; a score of another network or of another n is another quantity."

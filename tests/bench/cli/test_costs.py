@@ -1,4 +1,5 @@
-"""What a plan says it will cost: measured here, measured for what ships, or counted; in words that fit the number."""
+"""What a plan says it will cost: measured here, measured for what ships, or counted; in words that fit the
+number."""
 
 from dataclasses import replace
 
@@ -17,7 +18,11 @@ ML, *_ = TRIALS
 def row(trial, seconds):
     from sweeps.trial.canonical_json import canonical_json
 
-    return replace(row_of(trial, seconds=seconds, steps=trial.spec.steps), spec=canonical_json(trial.facts), trial_id=trial.id)
+    return replace(
+        row_of(trial, seconds=seconds, steps=trial.spec.steps),
+        spec=canonical_json(trial.facts),
+        trial_id=trial.id,
+    )
 
 
 def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path, monkeypatch, capsys):
@@ -51,7 +56,9 @@ def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path
         ([600.0, 600.0], None, " · about 20 min of one core"),
     ],
 )
-def test_the_time_of_a_plan_is_that_of_the_machine_and_no_shorter_than_its_longest_trial(seconds, cores, text):
+def test_the_time_of_a_plan_is_that_of_the_machine_and_no_shorter_than_its_longest_trial(
+    seconds, cores, text
+):
     known = {trial.id: value for trial, value in zip(TRIALS, seconds, strict=False)}
     assert plan_cost(None, Plan(TRIALS[: len(seconds)], [], known), cores) == text
 

@@ -34,7 +34,16 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     status = {line.split()[0]: line for line in lines[: lines.index("")]}
     assert set(status) >= {"moons", "circles", "rings", "mnist-logit", "mnist5k-logit"}
-    assert set(status) >= {"hepmass", "crop", "human", "mnist-table", "mnist5k-table", "wine", "csv", "parquet"}
+    assert set(status) >= {
+        "hepmass",
+        "crop",
+        "human",
+        "mnist-table",
+        "mnist5k-table",
+        "wine",
+        "csv",
+        "parquet",
+    }
     assert "needs no files" in status["moons"]
     assert "your own file" in status["parquet"]
     assert "half circles" in status["moons"]
@@ -82,7 +91,9 @@ def test_check_exit_codes(capsys, small_mnist, tmp_path):
     capsys.readouterr()
     assert main(["data", "check", "--data-dir", str(tmp_path / "here")]) == 1
     lines = capsys.readouterr().out.splitlines()
-    states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (3 + 12)  # of the UCI archive, and of the image sets
+    states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (
+        3 + 12
+    )  # of the UCI archive, and of the image sets
     assert [line.split()[0] for line in lines[: lines.index("")]] == states
 
 
@@ -129,11 +140,15 @@ def test_an_incomplete_command_names_its_help_in_one_line(capsys, argv):
     with pytest.raises(SystemExit) as caught:
         main(argv)
     assert caught.value.code == 2
-    assert re.fullmatch(r"vera( data( fetch)?)?: .* See: vera( data( fetch)?)? --help\n", capsys.readouterr().err)
+    assert re.fullmatch(
+        r"vera( data( fetch)?)?: .* See: vera( data( fetch)?)? --help\n", capsys.readouterr().err
+    )
 
 
 def test_help_needs_no_torch():
     code = "import sys\nfrom bench.cli.main import main\ntry: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout.endswith("False\n"), run.stderr
     assert all(action in run.stdout for action in ("list", "fetch", "check"))

@@ -43,14 +43,24 @@ def test_names_and_settings(text, part):
 def test_a_path_is_split_into_the_file_and_the_data_directory(file):
     text = f"csv:{file},label=species,labels_per_class=5,held_out=1e-1,standardise=false"
     part, folder = dataset_part(text)
-    expected = {"name": "csv", "label": "species", "labels_per_class": 5, "held_out": 0.1, "standardise": False, "file": "iris.csv"}
+    expected = {
+        "name": "csv",
+        "label": "species",
+        "labels_per_class": 5,
+        "held_out": 0.1,
+        "standardise": False,
+        "file": "iris.csv",
+    }
     assert part == expected
     assert folder == str(file.parent)
 
 
 def test_a_file_in_the_working_directory(file, monkeypatch):
     monkeypatch.chdir(file.parent)
-    assert dataset_part("csv:iris.csv,label=species") == ({"name": "csv", "label": "species", "file": "iris.csv", **CSV}, ".")
+    assert dataset_part("csv:iris.csv,label=species") == (
+        {"name": "csv", "label": "species", "file": "iris.csv", **CSV},
+        ".",
+    )
 
 
 def test_a_file_in_the_home_directory(file, monkeypatch):
@@ -59,7 +69,8 @@ def test_a_file_in_the_home_directory(file, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("label=5", "5"), ("label=true", "true"), ("label=none", "none"), ("label=a=b", "a=b")]
+    ("text", "value"),
+    [("label=5", "5"), ("label=true", "true"), ("label=none", "none"), ("label=a=b", "a=b")],
 )
 def test_a_column_may_be_called_anything(file, text, value):
     assert dataset_part(f"csv:{file},{text}")[0]["label"] == value
@@ -70,14 +81,22 @@ def test_a_column_may_be_called_anything(file, text, value):
     [
         ("humn", UnknownName, "no data set 'humn'.*human"),
         ("", UnknownName, "no data set ''"),
-        ("wine,labels=5", UnknownName, "data set 'wine' has no setting 'labels'. Did you mean labels_per_class"),
+        (
+            "wine,labels=5",
+            UnknownName,
+            "data set 'wine' has no setting 'labels'. Did you mean labels_per_class",
+        ),
         ("human,data_dir=x", UnknownName, "no setting 'data_dir'"),
         ("wine,labels_per_class", SettingError, "settings as key=value, got 'labels_per_class'"),
         ("wine,=5", SettingError, "settings as key=value, got '=5'"),
         ("wine,labels_per_class=0", SettingError, "labels_per_class must be at least 1, got 0"),
         ("wine,labels_per_class=2.5", SettingError, "labels_per_class must be a whole number, got 2.5"),
         ("wine,labels_per_class=few", SettingError, "labels_per_class must be a whole number, got 'few'"),
-        ("mnist-table,validation=half", SettingError, "validation must be one of 'test', 'tenth', got 'half'"),
+        (
+            "mnist-table,validation=half",
+            SettingError,
+            "validation must be one of 'test', 'tenth', got 'half'",
+        ),
         ("csv,label=y", SettingError, "'csv' needs file: csv:PATH,label=COLUMN"),
         ("wine:x.csv", SettingError, "only csv:PATH and parquet:PATH"),
         ("csv:absent.csv,label=y", DataMissing, "There is no file absent.csv"),
@@ -93,5 +112,7 @@ def test_mistakes(text, error, message):
 
 def test_the_module_loads_without_torch():
     code = "import sys, bench.cli.dataset_flag; print('torch' in sys.modules)"
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout == "False\n", run.stderr

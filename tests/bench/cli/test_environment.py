@@ -59,12 +59,20 @@ def test_a_working_directory_that_is_gone_is_one_line(tmp_path, monkeypatch, cap
         )
 
 
-@pytest.mark.parametrize("words", [["status"], ["list"], ["plan", "toy-demo"], ["render", "table2"], ["report"]])
+@pytest.mark.parametrize(
+    "words", [["status"], ["list"], ["plan", "toy-demo"], ["render", "table2"], ["report"]]
+)
 def test_a_place_that_cannot_be_is_one_line(words, tmp_path, capsys):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for place, reason in ((tmp_path / "loop", "Too many levels of symbolic links"), (tmp_path / ("n" * 300), "File name too long")):
+    for place, reason in (
+        (tmp_path / "loop", "Too many levels of symbolic links"),
+        (tmp_path / ("n" * 300), "File name too long"),
+    ):
         assert main([*words, "--results-dir", str(place)]) == 2
-        assert capsys.readouterr().err == f"vera: --results-dir {place} cannot be used: {reason}. Choose another directory.\n"
+        assert (
+            capsys.readouterr().err
+            == f"vera: --results-dir {place} cannot be used: {reason}. Choose another directory.\n"
+        )
 
 
 def test_an_address_in_a_bucket_may_be_longer_than_a_file_name():

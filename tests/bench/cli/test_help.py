@@ -48,7 +48,9 @@ def test_examples_stand_as_they_are_typed(capsys, monkeypatch):
         assert capsys.readouterr().out.endswith(f"\n\n{verb.epilog}\n")
 
 
-@pytest.mark.parametrize("flag", ["--gpus-per-trial", "--cpus-per-trial", "--max-concurrent", "--time-limit", "--retry"])
+@pytest.mark.parametrize(
+    "flag", ["--gpus-per-trial", "--cpus-per-trial", "--max-concurrent", "--time-limit", "--retry"]
+)
 def test_what_a_flag_is_when_it_is_left_out_is_said(flag):
     assert "(default: " in VERBS[("run",)]._option_string_actions[flag].help
 

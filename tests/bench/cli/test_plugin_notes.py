@@ -20,7 +20,10 @@ def test_a_method_that_is_not_registered_is_named(tmp_path):
     file = tmp_path / "odd.py"
     file.write_text(BARE)
     code, out, err = vera("plan", "table2", "--profile", "smoke", "--results-dir", tmp_path, "--plugin", file)
-    assert (code, err) == (0, f'vera: {file} does not register its method Odd: write @methods.register("NAME") above it.\n')
+    assert (code, err) == (
+        0,
+        f'vera: {file} does not register its method Odd: write @methods.register("NAME") above it.\n',
+    )
     assert "11 trials" in out
 
 

@@ -57,16 +57,24 @@ def test_a_plan_has_columns_wide_enough(trials, tmp_path, capsys):
 
 def test_the_status_names_the_data(trials, tmp_path, capsys):
     own = replace(
-        row_of(trials[0]), spec=json.dumps({"dataset": {"file": "iris.csv", "name": "csv"}}), dataset="csv", sweep="s" * 20
+        row_of(trials[0]),
+        spec=json.dumps({"dataset": {"file": "iris.csv", "name": "csv"}}),
+        dataset="csv",
+        sweep="s" * 20,
     )
-    stored(tmp_path / "results" / "local", [own, replace(row_of(trials[0]), trial_id="b" * 16, sweep="s" * 20)])
+    stored(
+        tmp_path / "results" / "local", [own, replace(row_of(trials[0]), trial_id="b" * 16, sweep="s" * 20)]
+    )
     assert main(["status"]) == 0
     assert capsys.readouterr().out == f"{'s' * 20} smoke    ok             2     iris.csv, moons\n"
 
 
 def test_a_trial_that_failed_is_not_called_done(trials, tmp_path, capsys):
     endings = zip(trials, ("ok", "timeout"), strict=False)
-    stored(tmp_path / "results" / "local", [replace(row_of(t), trial_id=t.id, outcome=ending) for t, ending in endings])
+    stored(
+        tmp_path / "results" / "local",
+        [replace(row_of(t), trial_id=t.id, outcome=ending) for t, ending in endings],
+    )
     assert main(["plan", "toy-demo", "--profile", "smoke"]) == 0
     assert "· 9 trials · 1 already done · 1 failed before" in capsys.readouterr().out
 
@@ -84,7 +92,10 @@ def test_a_page_that_cannot_be_written_is_one_line(trials, tmp_path, monkeypatch
     stored(tmp_path / "results" / "local", [row_of(trials[0])])
     (tmp_path / "results" / "local" / "report.html").mkdir()
     assert main(["report"]) == 2
-    assert "results/local: a directory has the name of a file to be written. Move it away" in capsys.readouterr().err
+    assert (
+        "results/local: a directory has the name of a file to be written. Move it away"
+        in capsys.readouterr().err
+    )
 
     def refused(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
@@ -92,4 +103,7 @@ def test_a_page_that_cannot_be_written_is_one_line(trials, tmp_path, monkeypatch
     monkeypatch.setattr(os, "replace", refused)
     assert main(["report"]) == 2
     assert "vera: Cannot write the results in results/local: permission denied." in capsys.readouterr().err
-    assert sorted(path.name for path in (tmp_path / "results" / "local").iterdir()) == ["report.html", "trials"]
+    assert sorted(path.name for path in (tmp_path / "results" / "local").iterdir()) == [
+        "report.html",
+        "trials",
+    ]

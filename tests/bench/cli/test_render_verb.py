@@ -48,8 +48,14 @@ def test_a_table_is_written_printed_and_judged(place, capsys):
     assert "golden-table · laptop profile · local trials" in out
     assert "Table G: likelihood & more, 100 % made up (laptop profile)" in out
     assert "−213.8 ± 1.9" in out
-    assert "✓ supported at laptop: maximum likelihood is the best (Sec. 1)\n    ML − VERA = 26.5 ± 1.8 (n=3 and 3)" in out
-    assert "? undetermined at laptop: VERA beats PCD (Sec. 2)\n    VERA −213.8 (n=3), PCD −402.6 (n=1 of 3): too few" in out
+    assert (
+        "✓ supported at laptop: maximum likelihood is the best (Sec. 1)\n    ML − VERA = 26.5 ± 1.8 (n=3 and 3)"
+        in out
+    )
+    assert (
+        "? undetermined at laptop: VERA beats PCD (Sec. 2)\n    VERA −213.8 (n=3), PCD −402.6 (n=1 of 3): too few"
+        in out
+    )
     for ending in ("md", "tex", "csv"):
         path = place / "results" / "local" / "tables" / f"golden-table.{ending}"
         assert str(path.relative_to(place)) in out
@@ -105,15 +111,20 @@ def test_what_ships_can_be_written_to_another_place(place, capsys):
 def test_a_store_that_was_named_is_not_replaced_by_another(place):
     keep(place / "results" / "published")
     with pytest.raises(
-        VeraError, match=r"golden-table has no trial of the laptop profile in results/local\. .* vera run golden-table$"
+        VeraError,
+        match=r"golden-table has no trial of the laptop profile in results/local\. .* vera run golden-table$",
     ):
         render("golden-table", "--from", "local")
 
 
 def test_an_artifact_without_rows_says_which_command_makes_them(place):
-    with pytest.raises(VeraError, match=r"in results/local or results/published\. To make them: vera run golden-table$"):
+    with pytest.raises(
+        VeraError, match=r"in results/local or results/published\. To make them: vera run golden-table$"
+    ):
         render("golden-table")
-    with pytest.raises(VeraError, match=r"--profile smoke --results-dir 'my results'; those that ship: --from published$"):
+    with pytest.raises(
+        VeraError, match=r"--profile smoke --results-dir 'my results'; those that ship: --from published$"
+    ):
         render("golden-table", "--profile", "smoke", "--results-dir", "my results")
     assert list(place.iterdir()) == []
 
@@ -150,7 +161,8 @@ def test_all_skips_what_has_no_rows_in_one_line_each(place, paper, monkeypatch, 
 
 def test_all_of_nothing_is_an_error(place):
     with pytest.raises(
-        VeraError, match="No table or figure has a trial of the smoke profile in results/local or results/published"
+        VeraError,
+        match="No table or figure has a trial of the smoke profile in results/local or results/published",
     ):
         render("all", "--profile", "smoke")
 

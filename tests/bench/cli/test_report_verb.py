@@ -1,4 +1,5 @@
-"""`vera report`: which store it takes, where it writes, what it says, and that it needs neither torch nor ray."""
+"""`vera report`: which store it takes, where it writes, what it says, and that it needs neither torch nor
+ray."""
 
 import argparse
 import os
@@ -41,7 +42,9 @@ def test_the_local_store_comes_first(here, capsys):
     assert report() == 0
     out = capsys.readouterr().out
     assert out.startswith("results/local/report.html  local trials: laptop 5, smoke 1")
-    assert parsed((here / "results/local/report.html").read_text(encoding="utf-8")).one("article", id="laptop-figure90")
+    assert parsed((here / "results/local/report.html").read_text(encoding="utf-8")).one(
+        "article", id="laptop-figure90"
+    )
     assert not (here / "results/published/report.html").exists()
     assert sorted(path.name for path in (here / "results/local").iterdir()) == ["report.html", "trials"]
 
@@ -53,7 +56,9 @@ def test_the_published_store_where_it_is_asked_for_or_the_only_one(here, capsys,
         fill(here / "results/local")
     assert report(*words) == 0
     assert capsys.readouterr().out.startswith("results/published/report.html  published trials")
-    assert "published: shipped with the code" in (here / "results/published/report.html").read_text(encoding="utf-8")
+    assert "published: shipped with the code" in (here / "results/published/report.html").read_text(
+        encoding="utf-8"
+    )
     assert not (here / "results/local/report.html").exists()
 
 
@@ -65,7 +70,11 @@ def test_a_store_elsewhere(here, capsys):
 
 @pytest.mark.parametrize(
     ("words", "places"),
-    [((), "results/local nor in results/published"), (("--from", "local"), "results/local,"), (("--results-dir", "x"), "x,")],
+    [
+        ((), "results/local nor in results/published"),
+        (("--from", "local"), "results/local,"),
+        (("--results-dir", "x"), "x,"),
+    ],
 )
 def test_no_trials_at_all_is_one_clear_error(here, words, places):
     Store(here / "results/local/trials")
@@ -86,7 +95,10 @@ def test_rows_of_another_protocol_are_left_out_and_counted(here):
     report()
     html = parsed((here / "results/local/report.html").read_text(encoding="utf-8"))
     assert not list(html.all("tbody", id=f"trial-{other.row.trial_id}"))
-    assert html.one("header").one(class_="note").text == "1 trial of another protocol than 1 is not comparable and left out."
+    assert (
+        html.one("header").one(class_="note").text
+        == "1 trial of another protocol than 1 is not comparable and left out."
+    )
 
 
 def test_a_damaged_part_is_named_on_the_page_and_to_the_user(here, capsys):

@@ -1,4 +1,5 @@
-"""`--reuse-published`: what ships is taken and not trained, nothing more is taken, and a plan takes nothing."""
+"""`--reuse-published`: what ships is taken and not trained, nothing more is taken, and a plan takes
+nothing."""
 
 import shutil
 
@@ -16,12 +17,18 @@ def clone(tmp_path, monkeypatch):
     """A working directory with the trials that ship, where nothing may be trained."""
     shutil.copytree(ROOT / "results" / "published" / "trials", tmp_path / "results" / "published" / "trials")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda arguments, plan: pytest.fail(f"{len(plan.missing)} trials ran"))
+    monkeypatch.setattr(
+        "bench.cli.verbs.run._execute", lambda arguments, plan: pytest.fail(f"{len(plan.missing)} trials ran")
+    )
     return tmp_path / "results"
 
 
 def shipped(name):
-    return {row.trial_id: row for row in Store(ROOT / "results" / "published" / "trials", create=False).rows() if row.label == name}
+    return {
+        row.trial_id: row
+        for row in Store(ROOT / "results" / "published" / "trials", create=False).rows()
+        if row.label == name
+    }
 
 
 def test_a_plan_says_how_many_ship_and_takes_none(clone, capsys):
@@ -68,4 +75,6 @@ def test_an_outcome_that_is_to_be_run_again_is_not_taken(clone, capsys):
 def test_where_nothing_ships_the_error_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["plan", "table2", "--reuse-published"]) == 2
-    assert "--reuse-published takes trials from results/published, which is not here" in capsys.readouterr().err
+    assert (
+        "--reuse-published takes trials from results/published, which is not here" in capsys.readouterr().err
+    )

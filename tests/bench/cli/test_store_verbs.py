@@ -1,4 +1,5 @@
-"""What the verbs say of a store: a damaged part, trials that ship, an id that is not there or is that of several."""
+"""What the verbs say of a store: a damaged part, trials that ship, an id that is not there or is that of
+several."""
 
 from dataclasses import replace
 
@@ -38,7 +39,10 @@ def test_who_sets_a_damaged_part_aside_names_it(verb, tmp_path, monkeypatch, cap
 @pytest.fixture
 def ships(tmp_path, monkeypatch):
     """A working directory in which nothing but trials of table2 ships, and the id of one."""
-    rows = [row_of(trial, 0, -1.0, metric="test_log_likelihood") for trial in find_sweep("table2").trials("laptop", [0])[:2]]
+    rows = [
+        row_of(trial, 0, -1.0, metric="test_log_likelihood")
+        for trial in find_sweep("table2").trials("laptop", [0])[:2]
+    ]
     stored(tmp_path / "results" / "published", rows)
     monkeypatch.chdir(tmp_path)
     return rows[0].trial_id
@@ -51,7 +55,9 @@ def test_a_damaged_part_of_what_ships_stays_where_it_is(verb, ships, tmp_path, c
     assert main(verb) == 0
     assert part.is_file()
     assert not (tmp_path / "results" / "published" / "trials" / "set-aside").exists()
-    assert capsys.readouterr().err.endswith("left where it is. To restore it: git checkout results/published\n")
+    assert capsys.readouterr().err.endswith(
+        "left where it is. To restore it: git checkout results/published\n"
+    )
 
 
 def test_a_table_whose_only_trials_are_of_a_plug_in_asks_for_it(tmp_path, monkeypatch, capsys):
@@ -62,11 +68,23 @@ def test_a_table_whose_only_trials_are_of_a_plug_in_asks_for_it(tmp_path, monkey
     assert main(["render", "table2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     told = "results/local/trials has trials of table2 by of-a-plug-in: to see them, name the plug-in with --plugin FILE."
-    assert line.startswith(f"vera: {told} table2 has no trial of the laptop profile in results/local or results/published. To make")
+    assert line.startswith(
+        f"vera: {told} table2 has no trial of the laptop profile in results/local or results/published. To make"
+    )
 
 
 def test_one_of_a_thing_is_no_several(tmp_path, capsys):
-    flags = ["--configurations", "1", "--seeds", "1", "--profile", "smoke", "--results-dir", str(tmp_path), "--dry-run"]
+    flags = [
+        "--configurations",
+        "1",
+        "--seeds",
+        "1",
+        "--profile",
+        "smoke",
+        "--results-dir",
+        str(tmp_path),
+        "--dry-run",
+    ]
     assert main(["search", "moons", *flags]) == 0
     out = capsys.readouterr().out
     assert " · 1 configuration of 1 seed, 0 of them begun already · " in out
@@ -85,7 +103,9 @@ def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
     assert main(["show", ships[:8]]) == 0
     assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
     assert main(["show", "zzzz"]) == 2
-    assert capsys.readouterr().err.endswith("the ids of the trials that ship stand in the page of: vera report --from published\n")
+    assert capsys.readouterr().err.endswith(
+        "the ids of the trials that ship stand in the page of: vera report --from published\n"
+    )
 
 
 def test_an_id_may_be_typed_in_capitals(ships, capsys):
@@ -104,7 +124,9 @@ def test_the_beginning_of_several_trials_that_ship_is_said_to_be_one(ships, tmp_
 
 def test_who_asks_for_a_trial_that_is_not_there_is_led_to_the_page_of_this_place(ships, capsys):
     assert main(["show", "zzzz", "--results-dir", "results/published"]) == 2
-    assert capsys.readouterr().err.endswith(" Every id stands in the page of: vera report --results-dir results/published\n")
+    assert capsys.readouterr().err.endswith(
+        " Every id stands in the page of: vera report --results-dir results/published\n"
+    )
 
 
 def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):

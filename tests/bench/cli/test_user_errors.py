@@ -1,4 +1,5 @@
-"""What a user gets wrong at the prompt is answered in one line: the thing, the reason, the way on; never a traceback."""
+"""What a user gets wrong at the prompt is answered in one line: the thing, the reason, the way on; never a
+traceback."""
 
 import json
 import re
@@ -250,7 +251,10 @@ def test_a_table_that_needs_no_trials_runs_none_and_is_rendered(profile, tmp_pat
     flags = [] if profile == "laptop" else ["--profile", profile]
     for verb in ("plan", "run"):
         assert main([verb, "table9", *flags]) == 0
-        assert capsys.readouterr().out == f"table9 needs no trials; to see it: {' '.join(['vera render table9', *flags])}\n"
+        assert (
+            capsys.readouterr().out
+            == f"table9 needs no trials; to see it: {' '.join(['vera render table9', *flags])}\n"
+        )
     assert main(["render", "table9", *flags]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"table9 · {profile} profile · needs no trials\n")
@@ -268,5 +272,7 @@ def test_the_list_has_a_line_for_each_sweep_in_the_order_of_numbers(tmp_path, ca
     names = [line.split()[0] for line in lines]
     assert len(names) == len(set(names)) == len(sweeps.names())
     assert names.index("figure2") < names.index("figure10") < names.index("table2") < names.index("table10")
-    assert re.search(r"^toy-demo +smoke 0/9 +laptop 0/9 +paper 0/9 +a 100-component", "\n".join(lines), re.MULTILINE)
+    assert re.search(
+        r"^toy-demo +smoke 0/9 +laptop 0/9 +paper 0/9 +a 100-component", "\n".join(lines), re.MULTILINE
+    )
     assert re.search(r"^table9 +needs no trials +Table 9: settings", "\n".join(lines), re.MULTILINE)

@@ -53,7 +53,14 @@ def test_a_side_with_fewer_than_two_values_gives_no_interval(a, b):
 
 
 def test_every_ending_is_counted_and_only_measured_values_are_averaged():
-    pairs = [("ok", 1.0), ("ok", 3.0), ("ok", None), ("diverged", 99.0), ("out_of_memory", None), ("stopped_early", 99.0)]
+    pairs = [
+        ("ok", 1.0),
+        ("ok", 3.0),
+        ("ok", None),
+        ("diverged", 99.0),
+        ("out_of_memory", None),
+        ("stopped_early", 99.0),
+    ]
     cell = cell_of(pairs)
     assert cell.values == (1.0, 3.0)
     assert (cell.n, cell.total, cell.diverged, cell.failed, cell.unmeasured) == (2, 6, 1, 2, 1)
@@ -66,7 +73,10 @@ def test_every_ending_is_counted_and_only_measured_values_are_averaged():
         ([], "not run"),
         ([("ok", None)] * 2, "not measured 2 of 2"),
         ([("diverged", 4.0)] * 2, "diverged 2 of 2"),
-        ([("out_of_memory", None), ("diverged", None), ("diverged", None)], "diverged 2 of 3, out of memory 1 of 3"),
+        (
+            [("out_of_memory", None), ("diverged", None), ("diverged", None)],
+            "diverged 2 of 3, out of memory 1 of 3",
+        ),
         ([("ok", None), ("timeout", None)], "not measured 1 of 2, timeout 1 of 2"),
     ],
 )
@@ -111,4 +121,6 @@ def test_a_value_that_was_measured_otherwise_is_shown_and_not_judged_by():
 
 def test_the_seeds_that_did_not_diverge_have_no_verdict():
     assert Cell((1.0, 2.0), ("ok", "ok", "diverged"), 1.5).verdict == "undetermined"
-    assert Cell((1.0, 2.0), ("ok", "ok", "error"), 1.5).verdict == "agrees", "an error is no property of the method"
+    assert Cell((1.0, 2.0), ("ok", "ok", "error"), 1.5).verdict == "agrees", (
+        "an error is no property of the method"
+    )

@@ -1,4 +1,5 @@
-"""A data set whose content changed between trials: one table shows one content, in its lines and in its claims."""
+"""A data set whose content changed between trials: one table shows one content, in its lines and in its
+claims."""
 
 import json
 import shutil
@@ -22,7 +23,9 @@ OLD, NEW = "a" * 16, "b" * 16
 def row(trial, seed, value, fingerprint, day):
     made = row_of(trial, seed, value, metric=ACCURACY, finished_at=f"2026-01-{day:02}T00:00:00+00:00")
     spec = canonical_json(json.loads(made.spec) | {"data_fingerprint": fingerprint})
-    return replace(made, trial_id=fingerprint[:8] + made.trial_id[8:], spec=spec, data_fingerprint=fingerprint)
+    return replace(
+        made, trial_id=fingerprint[:8] + made.trial_id[8:], spec=spec, data_fingerprint=fingerprint
+    )
 
 
 @pytest.fixture
@@ -36,8 +39,14 @@ def own(tmp_path):
 def mixed(table, fingerprint, later):
     """Every line with one content, then VERA and Full-label once more with another."""
     trials = {trial.label: trial for trial in table.trials("smoke")}
-    first = [row(trial, seed, 0.5 + seed / 10, fingerprint, 1) for trial in trials.values() for seed in (0, 1)]
-    again = [row(trials[label], seed, 0.9 + seed / 100, later, 2) for label in ("VERA", "Full-label") for seed in (0, 1)]
+    first = [
+        row(trial, seed, 0.5 + seed / 10, fingerprint, 1) for trial in trials.values() for seed in (0, 1)
+    ]
+    again = [
+        row(trials[label], seed, 0.9 + seed / 100, later, 2)
+        for label in ("VERA", "Full-label")
+        for seed in (0, 1)
+    ]
     return trials, [*first, *again]
 
 
@@ -46,18 +55,24 @@ def test_one_content_is_shown_in_all_lines_and_the_others_are_not_run(own, tmp_p
     trials, rows = mixed(table, OLD, NEW)
     results = stored(tmp_path, rows)
     assert results.cell(trials["VERA"], ACCURACY).values == (0.9, 0.91)
-    assert results.cell(trials["Full-label"], ACCURACY).n == 2, "however many labels it shows, it is the same data set"
+    assert results.cell(trials["Full-label"], ACCURACY).n == 2, (
+        "however many labels it shows, it is the same data set"
+    )
     assert results.cell(trials["Supervised"], ACCURACY).reason == "not run"
     assert results.notes == [
         f"my.csv: its content changed between trials. Shown is {NEW}, what was trained last; trials of {OLD} are left out."
     ]
-    assert table.claims[0].check(results).evidence == "my.csv (label=species): Supervised has no value (not run)"
+    assert (
+        table.claims[0].check(results).evidence == "my.csv (label=species): Supervised has no value (not run)"
+    )
 
 
 def test_a_content_of_which_every_trial_failed_hides_no_other(own, tmp_path):
     table, _ = own
     trials, rows = mixed(table, OLD, NEW)
-    failed = [replace(one, outcome="error", metrics="{}") if one.data_fingerprint == NEW else one for one in rows]
+    failed = [
+        replace(one, outcome="error", metrics="{}") if one.data_fingerprint == NEW else one for one in rows
+    ]
     assert stored(tmp_path, failed).cell(trials["VERA"], ACCURACY).values == (0.5, 0.6)
 
 
@@ -93,7 +108,10 @@ def test_render_shows_the_trials_of_the_file_as_it_is(own, tmp_path, capsys):
     (tmp_path / "my.csv").write_text((tmp_path / "my.csv").read_text() + "5.0,3.0,1.5,0.2,setosa\n")
     assert main(render) == 2
     err = capsys.readouterr().err
-    assert f"the file as it is; trials of {', '.join(sorted([held, NEW]))} are left out. table6 has no trial of the smoke" in err
+    assert (
+        f"the file as it is; trials of {', '.join(sorted([held, NEW]))} are left out. table6 has no trial of the smoke"
+        in err
+    )
     assert len(err.splitlines()) == 1
 
 

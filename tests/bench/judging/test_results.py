@@ -1,4 +1,5 @@
-"""The rows of a declared trial: found by all that it declares, whatever its seed and whatever it leaves open."""
+"""The rows of a declared trial: found by all that it declares, whatever its seed and whatever it leaves
+open."""
 
 import pytest
 from bench_helpers import row_of, stored
@@ -14,7 +15,9 @@ DIGITS, ENERGY = {"name": "digits", "side": 14}, {"energy": {"name": "mlp", "hid
 
 
 def trial(profile="laptop", steps=10, dataset=DIGITS, networks=ENERGY, **method):
-    return Trial(TrialSpec(dataset, networks, {"name": "pcd", "noise": 0.1, **method}, steps), profile, label="PCD")
+    return Trial(
+        TrialSpec(dataset, networks, {"name": "pcd", "noise": 0.1, **method}, steps), profile, label="PCD"
+    )
 
 
 def seeds(rows):
@@ -50,12 +53,17 @@ def test_a_setting_that_is_left_open_may_have_any_value_and_numbers_are_equal_in
 
 
 def test_of_two_variants_the_one_that_finished_last_counts_and_a_note_says_so(tmp_path):
-    old = [row_of(trial(), seed, 1.0, defaults={"lr": 0.1}, finished_at=f"2026-01-01T00:00:0{seed}") for seed in (0, 1)]
+    old = [
+        row_of(trial(), seed, 1.0, defaults={"lr": 0.1}, finished_at=f"2026-01-01T00:00:0{seed}")
+        for seed in (0, 1)
+    ]
     new = row_of(trial(), 0, 5.0, defaults={"lr": 0.2}, finished_at="2026-01-02T00:00:00")
     results = stored(tmp_path, [*old, new])
     assert results.cell(trial(), "likelihood").values == (5.0,)
     results.like(trial())
-    assert results.notes == ["PCD on digits: 2 variants of it are in the store; shown is the one that finished last."]
+    assert results.notes == [
+        "PCD on digits: 2 variants of it are in the store; shown is the one that finished last."
+    ]
 
 
 def test_a_restart_is_never_silent(tmp_path):
@@ -115,6 +123,8 @@ def test_a_folder_without_a_store_is_one_clear_error(tmp_path):
         ("my results", "local", " --results-dir 'my results'"),
     ],
 )
-def test_a_command_names_the_place_of_its_rows_where_it_is_not_the_usual_one(folder, source, flag, tmp_path, monkeypatch):
+def test_a_command_names_the_place_of_its_rows_where_it_is_not_the_usual_one(
+    folder, source, flag, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert Results(Store(f"{folder}/trials"), "laptop", source).flag == flag

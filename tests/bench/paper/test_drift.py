@@ -35,7 +35,9 @@ def record(trial, seed, values):
 def records(changes=None, seeds=(0, 1), profile="laptop"):
     for trial in FIGURE.trials(profile):
         for seed in seeds:
-            yield record(trial, seed, [value + 0.01 * seed for value in (AS_CLAIMED | (changes or {}))[trial.label]])
+            yield record(
+                trial, seed, [value + 0.01 * seed for value in (AS_CLAIMED | (changes or {}))[trial.label]]
+            )
 
 
 def moons(results):
@@ -85,7 +87,9 @@ def test_notes_say_where_pcd_was_best_and_where_it_ended(tmp_path):
     notes = FIGURE.render(results_of(tmp_path, records(seeds=(0,)))).notes
     said = "best after 200 steps (−3.50), of looks every 200 steps after 200 (−3.50), at the end −4.50"
     assert notes[0] == f"PCD σ=0.1 on moons, seed 0: {said}."
-    assert [note.split(",")[0] for note in notes] == [f"PCD σ=0.1 on {name}" for name in ("moons", "circles", "rings")]
+    assert [note.split(",")[0] for note in notes] == [
+        f"PCD σ=0.1 on {name}" for name in ("moons", "circles", "rings")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -116,12 +120,18 @@ def test_what_was_not_run_is_said_and_an_empty_store_is_drawn(tmp_path):
 
 
 def test_where_all_diverged_the_paths_are_drawn_once_the_ceiling_is_known(tmp_path):
-    made = [record(trial, 0, AS_CLAIMED["PCD σ=0.3"]) for trial in FIGURE.trials("laptop") if trial.label == "PCD σ=0.3"]
+    made = [
+        record(trial, 0, AS_CLAIMED["PCD σ=0.3"])
+        for trial in FIGURE.trials("laptop")
+        if trial.label == "PCD σ=0.3"
+    ]
     lost = [replace(one, row=replace(one.row, metrics="{}")) for one in made]
     figure = FIGURE.render(results_of(tmp_path / "alone", lost)).draw()
     assert [axis.texts[0].get_text() for axis in figure.axes] == ["no trial ended ok:\nno ceiling yet"] * 3
     (ml,) = [trial for trial in table10.trained("laptop", "moons") if trial.label == "ML"]
-    lines, _ = moons(results_of(tmp_path / "beside", [*lost, record_of(ml, ceiling=CEILING, test_log_likelihood=-2.6)]))
+    lines, _ = moons(
+        results_of(tmp_path / "beside", [*lost, record_of(ml, ceiling=CEILING, test_log_likelihood=-2.6)])
+    )
     assert lines == [([20, 200], pytest.approx([1.1, 6.5])), ([200], pytest.approx([6.5]))]
 
 

@@ -32,8 +32,15 @@ def records(likelihoods=None, seeds=(0, 1), distance=0.001, log_density=-2.5, ri
     for number, trial in enumerate(FIGURE.trials("laptop")):
         value = (AS_CLAIMED | (likelihoods or {}))[trial.label]
         for seed in seeds:
-            metrics = {"grid_log_likelihood": value + 0.02 * seed, "grid_rim_share": (rims or {}).get(trial.label, 0.0)}
-            samples = {"sample_energy_distance": distance, "sample_log_density": log_density + 0.01 * seed, "ceiling": -2.394}
+            metrics = {
+                "grid_log_likelihood": value + 0.02 * seed,
+                "grid_rim_share": (rims or {}).get(trial.label, 0.0),
+            }
+            samples = {
+                "sample_energy_distance": distance,
+                "sample_log_density": log_density + 0.01 * seed,
+                "ceiling": -2.394,
+            }
             yield record_of(trial, seed, arrays=arrays_of(number + 10 * seed), **metrics, **samples)
 
 
@@ -46,7 +53,10 @@ def drawn(results):
 def shown(results):
     """The axes of density and samples by label."""
     axes = drawn(results)
-    return {label: (axes[row, column], axes[row + 1, column]) for label, (row, column) in zip(LABELS, DENSITIES, strict=True)}
+    return {
+        label: (axes[row, column], axes[row + 1, column])
+        for label, (row, column) in zip(LABELS, DENSITIES, strict=True)
+    }
 
 
 @pytest.mark.parametrize("profile", BUDGETS)
@@ -54,15 +64,22 @@ def test_every_trial_is_declared_once_and_has_a_panel(tmp_path, profile):
     trials = list(FIGURE.trials(profile))
     assert [trial.label for trial in trials] == LABELS
     assert len({trial.id for trial in trials}) == len(LABELS)
-    axes = shown(results_of(tmp_path, [record_of(trial, step=7, outcome="diverged") for trial in trials[:1]], profile))
-    assert [density.texts[0].get_text() for density, _ in axes.values()] == ["diverged\nat step 7"] + ["not run"] * 7
+    axes = shown(
+        results_of(tmp_path, [record_of(trial, step=7, outcome="diverged") for trial in trials[:1]], profile)
+    )
+    assert [density.texts[0].get_text() for density, _ in axes.values()] == ["diverged\nat step 7"] + [
+        "not run"
+    ] * 7
 
 
 def test_trials_are_the_papers():
     for trial in FIGURE.trials("paper"):
         facts = trial.facts
         assert (facts["steps"], facts["batch_size"], facts["dataset"]["name"]) == (100_000, 200, "moons")
-        assert (facts["networks"]["energy"]["name"], facts["networks"]["energy"]["hidden"]) == ("mlp", [100, 100])
+        assert (facts["networks"]["energy"]["name"], facts["networks"]["energy"]["hidden"]) == (
+            "mlp",
+            [100, 100],
+        )
         assert {value for name, value in facts["method"].items() if name.endswith("lr")} == {1e-3}
     assert {trial.spec.steps for trial in FIGURE.trials("smoke")} == {20}
     assert FIGURE.seeds["laptop"] == (0, 1), "one seed would decide nothing"
@@ -73,7 +90,11 @@ def test_panels_show_the_density_and_the_samples_of_the_first_seed(tmp_path):
     for number, (above, below) in enumerate(axes.values()):
         (image,) = above.images
         assert np.array_equal(image.get_array(), arrays_of(number)["density_image"])
-        assert (image.get_cmap().name, image.origin, tuple(image.get_extent())) == ("viridis", "upper", (-4, 4, -4, 4))
+        assert (image.get_cmap().name, image.origin, tuple(image.get_extent())) == (
+            "viridis",
+            "upper",
+            (-4, 4, -4, 4),
+        )
         assert np.array_equal(below.collections[0].get_offsets(), arrays_of(number)["training_samples"])
         assert above.get_title() == LABELS[number]
         assert above.get_xlabel() == f"{AS_CLAIMED[LABELS[number]]:.2f} nats".replace("-", "−")
@@ -85,19 +106,31 @@ def test_data_stand_before_vera_and_what_is_left_stays_empty(tmp_path):
     assert np.array_equal(axes[1, 0].collections[0].get_offsets(), arrays_of(0)["data_samples"])
     assert axes[1, 0].get_xlabel() == "ceiling −2.39 nats"
     assert [place for place in np.ndindex(axes.shape) if not axes[place].axison] == [(0, 0), (0, 4), (1, 4)]
-    assert [axes[place].get_ylabel() for place in ((0, 1), (1, 0), (2, 0), (3, 0))] == ["density", "samples"] * 2
+    assert [axes[place].get_ylabel() for place in ((0, 1), (1, 0), (2, 0), (3, 0))] == [
+        "density",
+        "samples",
+    ] * 2
 
 
 def test_it_fits_on_a_page(tmp_path):
     figure = FIGURE.render(results_of(tmp_path, records())).draw()
     assert figure.get_figwidth() <= 6.5
-    assert min(text.get_fontsize() for axis in figure.axes for text in (axis.title, axis.xaxis.label, axis.yaxis.label)) >= 7
+    assert (
+        min(
+            text.get_fontsize()
+            for axis in figure.axes
+            for text in (axis.title, axis.xaxis.label, axis.yaxis.label)
+        )
+        >= 7
+    )
 
 
 def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
     lost, *others = records()
     trial = next(iter(FIGURE.trials("laptop")))
-    density, samples = shown(results_of(tmp_path, [record_of(trial, outcome="diverged", step=2_246), *others]))["VERA λ=0.01"]
+    density, samples = shown(
+        results_of(tmp_path, [record_of(trial, outcome="diverged", step=2_246), *others])
+    )["VERA λ=0.01"]
     assert density.texts[0].get_text() == "diverged\nat step 2,246"
     assert not density.images
     assert not samples.collections
@@ -106,7 +139,9 @@ def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
 
 def test_a_likelihood_is_a_bound_where_mass_lies_beyond_the_grid(tmp_path):
     axes = shown(results_of(tmp_path, records(rims={"PCD σ=0.1": 0.0015})))
-    assert [label for label, (density, _) in axes.items() if density.get_xlabel().startswith("≤")] == ["PCD σ=0.1"]
+    assert [label for label, (density, _) in axes.items() if density.get_xlabel().startswith("≤")] == [
+        "PCD σ=0.1"
+    ]
     assert axes["PCD σ=0.1"][0].get_xlabel() == "≤ −9.00 nats"
 
 
@@ -141,23 +176,34 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, likelihoods, judgement):
     ],
 )
 def test_a_bound_is_not_taken_for_a_value(tmp_path, likelihoods, bound, judgement):
-    finding = judged(FIGURE, "density-improves", results_of(tmp_path, records(likelihoods, rims={bound: 0.0015})))
+    finding = judged(
+        FIGURE, "density-improves", results_of(tmp_path, records(likelihoods, rims={bound: 0.0015}))
+    )
     assert (finding.judgement, f"that of {bound} is an upper bound" in finding.evidence) == (judgement, True)
 
 
 @pytest.mark.parametrize(("value", "judgement"), [(-9.0, "supported"), (-2.5, "undetermined")])
-def test_a_bound_on_pcds_density_shows_that_it_is_wrong_and_never_that_it_is_right(tmp_path, value, judgement):
+def test_a_bound_on_pcds_density_shows_that_it_is_wrong_and_never_that_it_is_right(
+    tmp_path, value, judgement
+):
     pcd = LABELS[3:]
     results = results_of(tmp_path, records(dict.fromkeys(pcd, value), rims=dict.fromkeys(pcd, 0.0015)))
     assert judged(FIGURE, "pcd-samples-look-right", results).judgement == judgement
 
 
-@pytest.mark.parametrize(("wrong", "judgement"), [({"distance": 0.02}, "undetermined"), ({"log_density": -3.2}, "refuted")])
+@pytest.mark.parametrize(
+    ("wrong", "judgement"), [({"distance": 0.02}, "undetermined"), ({"log_density": -3.2}, "refuted")]
+)
 def test_samples_that_do_not_look_right_refute_that_they_do(tmp_path, wrong, judgement):
-    assert judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong))).judgement == judgement
+    assert (
+        judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong))).judgement
+        == judgement
+    )
 
 
-def test_the_evidence_shows_ceiling_samples_and_model_and_names_every_sigma_whose_samples_look_right(tmp_path):
+def test_the_evidence_shows_ceiling_samples_and_model_and_names_every_sigma_whose_samples_look_right(
+    tmp_path,
+):
     evidence = judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records())).evidence
     said = "PCD σ=0.01: ceiling −2.39, log-density of samples −2.50, likelihood of the model −89.99; VERA λ=1: −2.99"
     assert evidence.startswith(said)
@@ -190,7 +236,9 @@ def test_drawing_needs_neither_torch_nor_ray(tmp_path):
         "drawing = artifacts.known['figure1'].render(Results.at(sys.argv[1], 'laptop'))\n"
         "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "16 trials on moons" in ran.stdout
     assert (tmp_path / "figure1.png").stat().st_size > 10_000

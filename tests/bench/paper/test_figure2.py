@@ -58,7 +58,8 @@ def test_where_there_is_no_image_the_reason_stands(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("shares", "judgement"), [((0.2, 1e-4), "supported"), ((1e-4, 0.2), "refuted"), ((0.2, 0.19), "undetermined")]
+    ("shares", "judgement"),
+    [((0.2, 1e-4), "supported"), ((1e-4, 0.2), "refuted"), ((0.2, 0.19), "undetermined")],
 )
 def test_variety_is_judged_by_what_the_means_have_of_the_variance(tmp_path, shares, judgement):
     made = [

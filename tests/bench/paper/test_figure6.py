@@ -38,14 +38,21 @@ def test_figure_6_pools_its_seeds(tmp_path):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"posterior_ess": 1.31, "prior_ess": 1.0, "matched_ess": 1.36}, ("supported", "supported", "supported")),
+        (
+            {"posterior_ess": 1.31, "prior_ess": 1.0, "matched_ess": 1.36},
+            ("supported", "supported", "supported"),
+        ),
         ({"posterior_ess": 9.0, "prior_ess": 2.0, "matched_ess": 1.36}, ("refuted", "refuted", "supported")),
         ({"posterior_ess": 1.0, "prior_ess": 1.3, "matched_ess": 1.36}, ("refuted", "refuted", "refuted")),
     ],
 )
 def test_claims_on_the_learned_proposal(tmp_path, values, expected):
     rows = [
-        row_of(importance("laptop"), seed, metrics=canonical_json({k: v + 2e-3 * seed for k, v in values.items()}))
+        row_of(
+            importance("laptop"),
+            seed,
+            metrics=canonical_json({k: v + 2e-3 * seed for k, v in values.items()}),
+        )
         for seed in (0, 1)
     ]
     results = stored(tmp_path, rows)

@@ -1,4 +1,5 @@
-"""Figures 3, 5 and 6: what they declare runs, what they draw is what the rows say, and their claims go both ways."""
+"""Figures 3, 5 and 6: what they declare runs, what they draw is what the rows say, and their claims go both
+ways."""
 
 import subprocess
 import sys
@@ -27,13 +28,16 @@ DEVIATION = {"full": {2: 1.7, 500: 1.8}, "prior_only": {2: 0.3, 500: 1.75}}
 
 
 def value_of(trial, metric):
-    """Made-up values in the order that the laptop profile really has; between the given burn-ins, their mean."""
+    """Made-up values in the order that the laptop profile really has; between the given burn-ins, their
+    mean."""
     method, scale = trial.spec.method, 6.0 if trial.spec.networks["generator"]["noise"] == "variance" else 1.0
     if metric == "signed_bias":
         return scale * {"latent": 0.04, "importance": 0.03, "hmc": 0.02}[method["name"]]
     if metric == "rms_noise":
         return scale * 0.09
-    table, level = {"rms_bias": (BIAS, 1.8), "absolute_bias": (BIAS, 1.1), "deviation": (DEVIATION, 2.0)}[metric]
+    table, level = {"rms_bias": (BIAS, 1.8), "absolute_bias": (BIAS, 1.1), "deviation": (DEVIATION, 2.0)}[
+        metric
+    ]
     if method["name"] != "hmc":
         return scale * (level if method["name"] == "importance" else 0.0 if metric == "deviation" else 2.2)
     ends = table[method["force"]]
@@ -71,13 +75,20 @@ def findings(figure, results):
 def test_a_figure_is_registered_as_an_artifact_and_as_a_sweep(figure):
     assert isinstance(artifacts.known[figure.name], figure)
     sweep = find_sweep(figure.name)
-    counts = {profile: len(sweep.trials(profile)) / len(list(figure().trials(profile))) for profile in BUDGETS}
+    counts = {
+        profile: len(sweep.trials(profile)) / len(list(figure().trials(profile))) for profile in BUDGETS
+    }
     assert counts == {"smoke": 1, "laptop": 2, "paper": 3}
 
 
 def test_the_paper_profile_is_the_papers_protocol():
     budget = BUDGETS["paper"]
-    assert (budget.dataset, budget.latent_dim, budget.steps, budget.batch_size) == ({"name": "mnist-pixels"}, 100, 500, 5_000)
+    assert (budget.dataset, budget.latent_dim, budget.steps, budget.batch_size) == (
+        {"name": "mnist-pixels"},
+        100,
+        500,
+        5_000,
+    )
     assert budget.pairs >= 100
     assert budget.repeats == 5_000
     declared = [trial.spec for trial in Figure3().trials("paper")]
@@ -86,7 +97,9 @@ def test_the_paper_profile_is_the_papers_protocol():
         for spec in declared
         if spec.method["name"] == "hmc"
     }
-    assert chains == {(f, b, n) for f in ("full", "prior_only") for b in (2, 5, 10, 20, 50, 100, 200, 500) for n in NOISES}
+    assert chains == {
+        (f, b, n) for f in ("full", "prior_only") for b in (2, 5, 10, 20, 50, 100, 200, 500) for n in NOISES
+    }
     assert {spec.method["k"] for spec in declared if spec.method["name"] == "importance"} == {20}
 
 
@@ -112,7 +125,9 @@ def test_smoke_trials_run_from_end_to_end_and_all_figures_are_drawn(tmp_path):
         save(drawing.draw(), tmp_path / f"{figure.name}.png")
         assert (tmp_path / f"{figure.name}.png").stat().st_size > 5_000
     assert Figure3().render(results).notes == ()
-    assert {finding.judgement for figure in FIGURES for finding in findings(figure, results).values()} == {"undetermined"}
+    assert {finding.judgement for figure in FIGURES for finding in findings(figure, results).values()} == {
+        "undetermined"
+    }
 
 
 def test_figure_3_draws_every_chain_at_every_burn_in(results):
@@ -149,7 +164,12 @@ def test_figure_3_shows_the_noise_of_every_estimator_among_sizes_of_bias(results
     for (metric, noise), axis in axes.items():
         floors = {label: list(line.get_ydata()) for label, line in lines_of(axis).items() if label in names}
         assert set(floors) == (names if metric in ("absolute_bias", "rms_bias") else set())
-        level = 1.005 * 0.09 * (6 if noise == "variance" else 1) * (1 if metric == "rms_bias" else (2 / np.pi) ** 0.5)
+        level = (
+            1.005
+            * 0.09
+            * (6 if noise == "variance" else 1)
+            * (1 if metric == "rms_bias" else (2 / np.pi) ** 0.5)
+        )
         assert all(values == pytest.approx([level] * len(values)) for values in floors.values())
 
 
@@ -159,11 +179,14 @@ def test_the_floor_of_the_absolute_bias_is_that_of_gaussian_noise():
 
 
 def test_noise_is_no_bias(tmp_path):
-    """HMC measures more than IS, but all of it is noise; where the noise is larger than the measured bias, nothing is left."""
+    """HMC measures more than IS, but all of it is noise; where the noise is larger than the measured bias,
+    nothing is left."""
 
     def noisy(trial, seed):
         rms, noise = (2.0, 2.1) if trial.spec.method["name"] == "hmc" else (1.0, 0.6)
-        return row_of(trial, seed, metrics=canonical_json({"rms_bias": rms + 0.01 * seed, "rms_noise": noise}))
+        return row_of(
+            trial, seed, metrics=canonical_json({"rms_bias": rms + 0.01 * seed, "rms_noise": noise})
+        )
 
     results = stored(tmp_path, [noisy(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
     assert noise_free(results, importance("laptop")).values == pytest.approx((0.8, (1.01**2 - 0.36) ** 0.5))
@@ -187,7 +210,12 @@ def test_figure_3_shows_every_seed(results):
 
 def test_figure_3_says_what_is_missing_and_draws_the_rest(tmp_path):
     gone, lost = hmc("laptop", "full", 5), latent("laptop")
-    rows = [row(trial, seed) for trial in trials("laptop") for seed in (0, 1) if trial.spec not in (gone.spec, lost.spec)]
+    rows = [
+        row(trial, seed)
+        for trial in trials("laptop")
+        for seed in (0, 1)
+        if trial.spec not in (gone.spec, lost.spec)
+    ]
     rows += [row(lost), row_of(lost, 1, outcome="diverged")]
     drawing = Figure3().render(stored(tmp_path, rows))
     assert drawing.notes == ("z = z0: 1 of 2 diverged, 0 failed.", "HMC (full force), burn-in 5: not run.")
@@ -224,11 +252,16 @@ def test_claims_of_figure_3_follow_the_rows(results):
 
 
 def test_claims_of_figure_3_turn_with_the_rows(tmp_path):
-    """The same trials with values turned upside down: every claim that was supported is refuted, and the other way round."""
+    """The same trials with values turned upside down: every claim that was supported is refuted, and the
+    other way round."""
 
     def turned(trial, seed):
         values = {name: 1 / max(value_of(trial, name), 1e-3) * (1 + 0.01 * seed) for name in METRICS}
-        signs = {"importance": 1.0, "hmc": -2.0 if trial.spec.method.get("burn_in") == 500 else 4.0, "latent": 1.0}
+        signs = {
+            "importance": 1.0,
+            "hmc": -2.0 if trial.spec.method.get("burn_in") == 500 else 4.0,
+            "latent": 1.0,
+        }
         changed = {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed, "rms_noise": 0.0}
         return row_of(trial, seed, metrics=canonical_json(values | changed))
 
@@ -280,5 +313,7 @@ for figure in artifacts.known.values():
     [claim.check(results) for claim in figure.claims]
 print(sorted(artifacts.known), [name for name in ("torch", "ray") if name in sys.modules])
 """
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout.strip() == "['figure3', 'figure5', 'figure6'] []", run.stderr

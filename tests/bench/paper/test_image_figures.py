@@ -1,4 +1,5 @@
-"""The figures of images draw what the rows hold: samples, chains, classes, histograms; and say why a place is empty."""
+"""The figures of images draw what the rows hold: samples, chains, classes, histograms; and say why a place is
+empty."""
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def kept():
 
 def drawn(tmp_path, name, classes=3.0):
     trial = trial_of(line("VERA α=100"), SETS["laptop"][0], "laptop")
-    results = results_of(tmp_path, [record_of(trial, arrays=kept(), classes=classes, refinement_acceptance=0.57)])
+    results = results_of(
+        tmp_path, [record_of(trial, arrays=kept(), classes=classes, refinement_acceptance=0.57)]
+    )
     drawing = artifacts.known[name].render(results)
     return drawing, drawing.draw().get_axes()
 
@@ -68,7 +71,9 @@ def test_an_empty_class_and_a_missing_one_differ(tmp_path):
     _, axes = drawn(tmp_path, "figure21")
     assert "no sample was put into this class" in [text.get_text() for text in axes[1].texts]
     _, axes = drawn(tmp_path, "figure27")
-    assert {text.get_text() for axis in axes for text in axis.texts} == {"the data have 3 classes: none is left"}
+    assert {text.get_text() for axis in axes for text in axis.texts} == {
+        "the data have 3 classes: none is left"
+    }
 
 
 def test_the_sheet_of_classes_keeps_a_white_row_for_a_class_without_samples(tmp_path):
@@ -80,12 +85,19 @@ def test_the_sheet_of_classes_keeps_a_white_row_for_a_class_without_samples(tmp_
 
 def test_classes_have_the_data_sets_names():
     cifar10, cifar100, svhn = SETS["paper"]
-    assert (class_name(cifar10, 9), class_name(cifar100, 13), class_name(svhn, 3)) == ("truck", "bus", "class 3")
+    assert (class_name(cifar10, 9), class_name(cifar100, 13), class_name(svhn, 3)) == (
+        "truck",
+        "bus",
+        "class 3",
+    )
 
 
 def test_histograms_are_shares_of_each_set(tmp_path):
     _, axes = drawn(tmp_path, "outliers")
-    found = {axis.get_title(): {patch.get_label(): list(patch.get_data().values) for patch in axis.patches} for axis in axes}
+    found = {
+        axis.get_title(): {patch.get_label(): list(patch.get_data().values) for patch in axis.patches}
+        for axis in axes
+    }
     assert found["VERA α=100"] == {"held-out images": [0.25, 0.75], "interpolated": [0.25, 0.75]}
     assert found["JEM"] == {}
     assert "not run" in [text.get_text() for axis in axes for text in axis.texts]

@@ -1,4 +1,5 @@
-"""Tables 3 to 5, the extended FID table, speed, stability and modes: what they declare, what they say of rows, and real trials."""
+"""Tables 3 to 5, the extended FID table, speed, stability and modes: what they declare, what they say of
+rows, and real trials."""
 
 import json
 import subprocess
@@ -34,7 +35,14 @@ from vera.tasks.build import build_task
 FIGURES = ("figure4", "figure7", *(f"figure{number}" for number in range(9, 28)), "classes", "outliers")
 SHEETS = ("table3", "table4", "table5", "table-fid", "speed", "stability", "modes")
 TABLE3, TABLE4, TABLE5, TABLE_FID, SPEED, STABILITY, MODES = (artifacts.known[name] for name in SHEETS)
-ACCURACY = {"Classifier": 0.96, "JEM": 0.92, "HDGE": 0.95, "HDGE + log p(x)": 0.9, "VERA α=100": 0.94, "VERA α=1": 0.76}
+ACCURACY = {
+    "Classifier": 0.96,
+    "JEM": 0.92,
+    "HDGE": 0.95,
+    "HDGE + log p(x)": 0.9,
+    "VERA α=100": 0.94,
+    "VERA α=1": 0.76,
+}
 AUROC = dict(zip(UNSEEN, (0.83, 0.73, 0.86, 0.33), strict=True))
 FID = {"JEM": 40.0, "HDGE + log p(x)": 38.0, "VERA α=100": 30.0, "VERA α=1": 27.0}
 
@@ -42,9 +50,18 @@ FID = {"JEM": 40.0, "HDGE + log p(x)": 38.0, "VERA α=100": 30.0, "VERA α=1": 2
 def measured(label, key, features, seed, unseen):
     """What a trial with this label might have measured; later seeds lie a little above each other."""
     small = 0.001 * seed
-    found = {"test_accuracy": ACCURACY[label] + small, "classes": 10.0, "calibration_error": 0.1, "best_test_accuracy": 0.99}
+    found = {
+        "test_accuracy": ACCURACY[label] + small,
+        "classes": 10.0,
+        "calibration_error": 0.1,
+        "best_test_accuracy": 0.99,
+    }
     level = AUROC if label == "VERA α=100" else dict.fromkeys(AUROC, 0.67)
-    found |= {f"auroc_{score}_{name}": level.get(name, 0.8) + small for name in unseen for score in ("f", "confidence", "gradient")}
+    found |= {
+        f"auroc_{score}_{name}": level.get(name, 0.8) + small
+        for name in unseen
+        for score in ("f", "confidence", "gradient")
+    }
     if label in FID:
         found |= {
             f"fid_{features}": FID[label] + small,
@@ -52,7 +69,10 @@ def measured(label, key, features, seed, unseen):
             f"quality_samples_{features}": 12_800.0,
         }
     if label.startswith("VERA"):
-        found |= {f"generated_fid_{features}": FID[label] + 5 + small, f"generated_quality_samples_{features}": 12_800.0}
+        found |= {
+            f"generated_fid_{features}": FID[label] + 5 + small,
+            f"generated_quality_samples_{features}": 12_800.0,
+        }
     return found | key
 
 
@@ -66,12 +86,19 @@ def records(profile="paper", seeds=(0, 1, 2), changes=None, lost=(), **key):
                     yield record_of(trial, seed, "diverged", step=7)
                 else:
                     more = key | (changes or {}).get(entry.label, {})
-                    yield record_of(trial, seed, **measured(entry.label, more, pictures.features, seed, pictures.unseen or {}))
+                    yield record_of(
+                        trial,
+                        seed,
+                        **measured(entry.label, more, pictures.features, seed, pictures.unseen or {}),
+                    )
 
 
 def later(changes, seed):
-    """The same measurements a little above each other with each seed: without any spread nothing is decided."""
-    return {label: {name: value + 0.001 * seed for name, value in own.items()} for label, own in changes.items()}
+    """The same measurements a little above each other with each seed: without any spread nothing is
+    decided."""
+    return {
+        label: {name: value + 0.001 * seed for name, value in own.items()} for label, own in changes.items()
+    }
 
 
 def entry_of(sheet, **wanted):
@@ -94,8 +121,15 @@ def test_everything_but_speed_and_modes_is_read_off_table_3s_trials_and_one_for_
 
 
 def test_figures_are_of_the_papers_data_sets():
-    shown = {name: [trial.spec.dataset["name"] for trial in artifacts.known[name].trials("paper")] for name in FIGURES[:-1]}
-    assert (shown["figure4"], shown["figure7"], shown["figure10"]) == (["cifar10", "cifar100"], ["svhn"], ["cifar100"])
+    shown = {
+        name: [trial.spec.dataset["name"] for trial in artifacts.known[name].trials("paper")]
+        for name in FIGURES[:-1]
+    }
+    assert (shown["figure4"], shown["figure7"], shown["figure10"]) == (
+        ["cifar10", "cifar100"],
+        ["svhn"],
+        ["cifar100"],
+    )
     assert {tuple(shown[f"figure{number}"]) for number in range(11, 21)} == {("cifar10",)}
     assert {tuple(shown[f"figure{number}"]) for number in range(21, 28)} == {("cifar100",)}
 
@@ -109,10 +143,22 @@ def test_the_paper_profile_trains_as_the_paper_does():
     for label, expected in rates.items():
         method = facts[label, "cifar10"]["method"]
         assert tuple(method[name] for name in ("lr", "generator_lr", "posterior_lr", "alpha")) == expected
-        assert (method["gamma"], method["entropy_weight"], method["k"], method["warmup"]) == (0.1, 1e-4, 20, 2_500)
+        assert (method["gamma"], method["entropy_weight"], method["k"], method["warmup"]) == (
+            0.1,
+            1e-4,
+            20,
+            2_500,
+        )
         assert (method["decay"], method["decay_at"]) == (0.3, [117_150, 136_675])
     jem = facts["JEM", "cifar10"]
-    sampler = {"sampler_steps": 20, "step_size": 1.0, "noise": 0.01, "capacity": 10_000, "restart": 0.05, "data_noise": 0.03}
+    sampler = {
+        "sampler_steps": 20,
+        "step_size": 1.0,
+        "noise": 0.01,
+        "capacity": 10_000,
+        "restart": 0.05,
+        "data_noise": 0.03,
+    }
     assert sampler.items() <= jem["method"].items()
     assert (jem["method"]["warmup"], jem["method"]["decay_at"]) == (1_000, [124_960, 140_580])
     assert jem["networks"]["energy"] == {"name": "wrn", "depth": 28, "width": 10, "dropout": 0.0}
@@ -122,7 +168,13 @@ def test_modes_are_counted_as_in_the_paper():
     for trial in MODES.trials("paper"):
         facts = trial.facts
         assert (facts["steps"], facts["batch_size"], facts["dataset"]["side"]) == (10_200, 100, 64)
-        assert facts["task"] == {"name": "modes", "samples": 10_000, "batch": 10_000, "epochs": 14, "shown": 100}
+        assert facts["task"] == {
+            "name": "modes",
+            "samples": 10_000,
+            "batch": 10_000,
+            "epochs": 14,
+            "shown": 100,
+        }
         assert facts["networks"]["generator"]["latent_dim"] == 100
 
 
@@ -146,18 +198,31 @@ def test_a_digit_distance_stands_beside_no_value_of_the_paper(tmp_path):
         sheet = table.render(results)
         assert {entry["fid"].paper for entry in sheet.lines} == {None}
         assert {entry["dataset"] for entry in sheet.lines} == {"digits, 32 × 32 × 3"}
-        assert "Fréchet distance (digit classifier, n = 12,800)" in [column.header for column in sheet.columns]
+        assert "Fréchet distance (digit classifier, n = 12,800)" in [
+            column.header for column in sheet.columns
+        ]
         assert not any("FID" in f"{claim.text} {claim.check(results).evidence}" for claim in table.claims)
 
 
 def test_a_blank_score_says_why_and_generator_samples_have_their_own_line(tmp_path):
-    sheet = TABLE_FID.render(results_of(tmp_path, records(changes={"VERA α=100": {"score_inception": 8.2}}), "paper"))
-    refined, generated = (entry_of(sheet, method="VERA α=1", samples=text) for text in ("refined by MALA", "generator's own"))
-    assert [(entry["fid"].paper, entry["score"].paper) for entry in (refined, generated)] == [(27.5, 8.0), (32.4, 7.34)]
+    sheet = TABLE_FID.render(
+        results_of(tmp_path, records(changes={"VERA α=100": {"score_inception": 8.2}}), "paper")
+    )
+    refined, generated = (
+        entry_of(sheet, method="VERA α=1", samples=text) for text in ("refined by MALA", "generator's own")
+    )
+    assert [(entry["fid"].paper, entry["score"].paper) for entry in (refined, generated)] == [
+        (27.5, 8.0),
+        (32.4, 7.34),
+    ]
     assert (refined["score"].reason, generated["fid"].mean) == (NO_PROBABILITIES, pytest.approx(32.001))
     assert entry_of(sheet, method="VERA α=100", samples="refined by MALA")["score"].mean == pytest.approx(8.2)
     assert entry_of(sheet, method="ADE")["fid"].paper is None
-    assert entry_of(sheet, method="ADE")["score"].paper == printed("Table U1 (unnumbered, App. C.3)", "ADE", "IS") == 7.55
+    assert (
+        entry_of(sheet, method="ADE")["score"].paper
+        == printed("Table U1 (unnumbered, App. C.3)", "ADE", "IS")
+        == 7.55
+    )
 
 
 def test_table_5_shows_three_scores_of_every_unseen_set(tmp_path):
@@ -184,7 +249,9 @@ CLAIMS = {
 def test_claims_hold_where_the_rows_say_so(tmp_path):
     results = results_of(tmp_path, records(), "paper")
     for name, keys in CLAIMS.items():
-        assert {key: judged(artifacts.known[name], key, results).judgement for key in keys} == dict.fromkeys(keys, "supported")
+        assert {key: judged(artifacts.known[name], key, results).judgement for key in keys} == dict.fromkeys(
+            keys, "supported"
+        )
     assert judged(STABILITY, "jem-is-not", results).judgement == "refuted"
 
 
@@ -196,28 +263,42 @@ def test_claims_are_refuted_where_the_rows_say_the_opposite(tmp_path):
     results = results_of(tmp_path, made, "paper")
     for name, keys in CLAIMS.items():
         if name != "stability":
-            assert {key: judged(artifacts.known[name], key, results).judgement for key in keys} == dict.fromkeys(keys, "refuted")
+            assert {
+                key: judged(artifacts.known[name], key, results).judgement for key in keys
+            } == dict.fromkeys(keys, "refuted")
 
 
 def test_a_set_whose_files_are_missing_leaves_the_claim_open(tmp_path):
     made = []
     for record in records():
-        there = {name: value for name, value in json.loads(record.row.metrics).items() if name != "auroc_f_celeba-test"}
+        there = {
+            name: value
+            for name, value in json.loads(record.row.metrics).items()
+            if name != "auroc_f_celeba-test"
+        }
         made.append(replace(record, row=replace(record.row, metrics=canonical_json(there))))
     results = results_of(tmp_path, made, "paper")
     assert judged(TABLE5, "three-of-four", results).judgement == "undetermined"
-    assert entry_of(TABLE5.render(results), unseen="CelebA", method="JEM")["f"].reason == "not measured 3 of 3"
+    assert (
+        entry_of(TABLE5.render(results), unseen="CelebA", method="JEM")["f"].reason == "not measured 3 of 3"
+    )
 
 
 @pytest.mark.parametrize(("sign", "judgement"), [(-1, "supported"), (1, "undetermined")])
-def test_that_vera_fails_on_celeba_takes_an_interval_and_that_it_does_not_one_for_all_four_sets(tmp_path, sign, judgement):
-    """VERA and JEM lie .11 apart, by more than the interval of .07 and less than that of four comparisons, .115."""
+def test_that_vera_fails_on_celeba_takes_an_interval_and_that_it_does_not_one_for_all_four_sets(
+    tmp_path, sign, judgement
+):
+    """VERA and JEM lie .11 apart, by more than the interval of .07 and less than that of four comparisons,
+    .115."""
     spread = {"VERA α=100": (0.33, 0.40, 0.36), "JEM": (0.45, 0.50, 0.47)}
     made = [
         record
         for seed in (0, 1, 2)
         for record in records(
-            seeds=(seed,), changes={label: {"auroc_f_celeba-test": 0.5 - sign * (v[seed] - 0.5)} for label, v in spread.items()}
+            seeds=(seed,),
+            changes={
+                label: {"auroc_f_celeba-test": 0.5 - sign * (v[seed] - 0.5)} for label, v in spread.items()
+            },
         )
     ]
     finding = judged(TABLE5, "three-of-four", results_of(tmp_path, made, "paper"))
@@ -241,7 +322,9 @@ def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
 def test_on_other_images_all_is_rendered_from_the_first_store_that_has_any(tmp_path):
     own = TABLE3.on(dataset_part("digits32,side=16")[0])
     mine, shipped = (
-        results_of(tmp_path / name, [record_of(trial, 0, test_accuracy=level) for trial in own.trials("laptop")])
+        results_of(
+            tmp_path / name, [record_of(trial, 0, test_accuracy=level) for trial in own.trials("laptop")]
+        )
         for name, level in (("mine", 0.1), ("shipped", 0.9))
     )
     ((artifact, (found,)),) = rendering._on_other_images([TABLE3], [mine, shipped]).items()
@@ -291,22 +374,36 @@ def test_without_rows_claims_are_undetermined_and_cells_say_not_run(tmp_path, na
 def test_stability_counts_divergences_and_restarts(tmp_path):
     made = [*records(lost=("HDGE",))]
     again = [
-        replace(record, row=replace(record.row, restarts='[{"step": 5}, {"step": 9}]')) if record.row.label == "JEM" else record
+        replace(record, row=replace(record.row, restarts='[{"step": 5}, {"step": 9}]'))
+        if record.row.label == "JEM"
+        else record
         for record in made
     ]
     sheet = STABILITY.render(results := results_of(tmp_path, again, "paper"))
     lost = entry_of(sheet, dataset="SVHN", method="HDGE")
-    assert (lost["diverged"], lost["fraction"], lost["step"], lost["restarts"]) == ("3 of 3", 1.0, "7, 7, 7", 0.0)
+    assert (lost["diverged"], lost["fraction"], lost["step"], lost["restarts"]) == (
+        "3 of 3",
+        1.0,
+        "7, 7, 7",
+        0.0,
+    )
     assert (entry_of(sheet, dataset="SVHN", method="JEM")["restarts"], judged(STABILITY, "jem-is-not", results).judgement) == (
         6.0, "supported",
     )  # fmt: skip
-    assert judged(STABILITY, "vera-is-stable", results_of(tmp_path / "bad", records(lost=VERA), "paper")).judgement == "refuted"
+    assert (
+        judged(
+            STABILITY, "vera-is-stable", results_of(tmp_path / "bad", records(lost=VERA), "paper")
+        ).judgement
+        == "refuted"
+    )
 
 
 def test_trials_that_were_lost_or_are_short_do_not_show_that_a_method_is_stable(tmp_path):
     lost = [replace(record, row=replace(record.row, outcome="error", metrics="{}")) for record in records()]
     results = results_of(tmp_path / "lost", lost, "paper")
-    assert {judged(STABILITY, key, results).judgement for key in ("vera-is-stable", "jem-is-not")} == {"undetermined"}
+    assert {judged(STABILITY, key, results).judgement for key in ("vera-is-stable", "jem-is-not")} == {
+        "undetermined"
+    }
     short = results_of(tmp_path / "short", records("laptop"))
     assert judged(STABILITY, "vera-is-stable", short).judgement == "undetermined"
 
@@ -323,25 +420,39 @@ def test_distances_of_different_n_are_not_compared(tmp_path):
 def test_a_distance_by_another_network_is_said_to_be_one(tmp_path):
     made = []
     for record in records():
-        other = {name.replace("_inception", "_torchscript"): value for name, value in json.loads(record.row.metrics).items()}
+        other = {
+            name.replace("_inception", "_torchscript"): value
+            for name, value in json.loads(record.row.metrics).items()
+        }
         made.append(replace(record, row=replace(record.row, metrics=canonical_json(other))))
     found = entry_of(TABLE4.render(results_of(tmp_path, made, "paper")), method="VERA α=1")["fid"]
     assert found.reason == "judged by another network (torchscript)"
 
 
-@pytest.mark.parametrize(("level", "judgement"), [(2.8, "supported"), (0.5, "refuted"), (1.0, "undetermined")])
+@pytest.mark.parametrize(
+    ("level", "judgement"), [(2.8, "supported"), (0.5, "refuted"), (1.0, "undetermined")]
+)
 def test_speed_stands_beside_the_papers(tmp_path, level, judgement):
     made = [record_of(trial, seed, ratio=level + 0.001 * seed, vera_seconds=1.0, jem_seconds=level, spread=0.1)
             for trial in SPEED.trials("paper") for seed in (0, 1, 2)]  # fmt: skip
     results = results_of(tmp_path, made, "paper")
     assert judged(SPEED, "vera-is-faster", results).judgement == judgement
     (entry,) = SPEED.render(results).lines
-    assert (entry["classifier"], entry["ratio"].paper, entry["ratio"].mean) == ("WRN-28-10", 2.8, pytest.approx(level + 0.001))
+    assert (entry["classifier"], entry["ratio"].paper, entry["ratio"].mean) == (
+        "WRN-28-10",
+        2.8,
+        pytest.approx(level + 0.001),
+    )
 
 
 @pytest.mark.parametrize(("modes", "judgement"), [(999.0, "supported"), (100.0, "refuted")])
 def test_modes_are_judged_beside_those_of_data(tmp_path, modes, judgement):
-    counts = {"VERA": modes, "VERA-HMC, prior-only force": 998.0, "VERA-HMC, full force": 1.0, "VERA λ=0": 500.0}
+    counts = {
+        "VERA": modes,
+        "VERA-HMC, prior-only force": 998.0,
+        "VERA-HMC, full force": 1.0,
+        "VERA λ=0": 500.0,
+    }
     made = [record_of(modes_trial(label, "paper"), seed, modes=counts[label] - seed, data_modes=1_000.0 - seed)
             for label in MODE_LINES for seed in (0, 1, 2)]  # fmt: skip
     results = results_of(tmp_path, made, "paper")
@@ -370,7 +481,13 @@ def test_a_real_trial_fills_tables_and_figures(quick, tmp_path):
     found = [entry for entry in TABLE5.render(results).lines if entry["method"] == "VERA α=1"]
     assert {entry[score].n for entry in found for score in ("f", "confidence", "gradient")} == {1}
     assert len(found) == len(SETS["smoke"][0].unseen)
-    assert {"generated_samples", "refined_samples", "chain_images", "class_samples", "histogram_seen"} <= record.arrays.keys()
+    assert {
+        "generated_samples",
+        "refined_samples",
+        "chain_images",
+        "class_samples",
+        "histogram_seen",
+    } <= record.arrays.keys()
 
 
 @pytest.mark.parametrize("label", ["VERA", "VERA-HMC, prior-only force", "VERA-HMC, full force"])
@@ -388,7 +505,11 @@ def test_modes_need_stacked_digits_and_a_generator():
                      task="modes")  # fmt: skip
     with pytest.raises(IncompatibleModel, match="counts those of 'stacked-mnist'"):
         build_task(spec).build(spec)
-    alone = replace(modes_trial("VERA", "smoke").spec, networks={"energy": {"name": "dcgan", "width": 4}}, method={"name": "pcd"})
+    alone = replace(
+        modes_trial("VERA", "smoke").spec,
+        networks={"energy": {"name": "dcgan", "width": 4}},
+        method={"name": "pcd"},
+    )
     with pytest.raises(IncompatibleModel, match="'pcd' has none"):
         build_task(alone).build(alone)
 
@@ -411,5 +532,7 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
         "    artifact = artifacts.known[name]; print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=300, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=300, capture_output=True, text=True
+    )
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,7 +1,7 @@
 """Every artifact of the paper can be read off the store without mistaking one trial for another.
 
-A declared trial is matched by what it declares. One that leaves a setting to its default would therefore also find the rows of a
-trial that sets it otherwise; this test says which setting must be spelled out.
+A declared trial is matched by what it declares. One that leaves a setting to its default would therefore also
+find the rows of a trial that sets it otherwise; this test says which setting must be spelled out.
 """
 
 from dataclasses import replace

@@ -23,12 +23,23 @@ PCD = [f"PCD σ={sigma:g}" for sigma in SIGMAS]
 
 
 def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_out=()):
-    """Every trial of the table: a value that is no list is that of seed 0, and those of later seeds lie .02 above each other."""
+    """Every trial of the table: a value that is no list is that of seed 0, and those of later seeds lie .02
+    above each other."""
     for trial in TABLE.trials("laptop"):
         value = (AS_CLAIMED | (changes or {}))[trial.label]
-        values = value if isinstance(value, list) else [None if value is None else value + 0.02 * seed for seed in seeds]
+        values = (
+            value
+            if isinstance(value, list)
+            else [None if value is None else value + 0.02 * seed for seed in seeds]
+        )
         for seed, own in enumerate([] if trial.label in leave_out else values):
-            yield record(trial, seed, own, (distances or {}).get(trial.label, NEAR), (shortfalls or {}).get(trial.label, 0.1))
+            yield record(
+                trial,
+                seed,
+                own,
+                (distances or {}).get(trial.label, NEAR),
+                (shortfalls or {}).get(trial.label, 0.1),
+            )
 
 
 @pytest.mark.parametrize("profile", BUDGETS)
@@ -46,10 +57,18 @@ def test_every_trial_is_declared_once_and_is_one_line_of_the_table(tmp_path, pro
 def test_the_paper_profile_has_the_papers_settings():
     for trial in TABLE.trials("paper"):
         facts, method = trial.facts, trial.facts["method"]
-        assert (facts["steps"], facts["batch_size"], facts["networks"]["energy"]["components"]) == (100_000, 200, 100)
+        assert (facts["steps"], facts["batch_size"], facts["networks"]["energy"]["components"]) == (
+            100_000,
+            200,
+            100,
+        )
         assert {value for name, value in method.items() if name.endswith("lr")} == {1e-3}
         if method["name"] == "vera":
-            assert (method["gamma"], method["k"], facts["networks"]["generator"]["latent_dim"]) == (0.1, 20, 2)
+            assert (method["gamma"], method["k"], facts["networks"]["generator"]["latent_dim"]) == (
+                0.1,
+                20,
+                2,
+            )
         if method["name"] == "pcd":
             assert (method["sampler_steps"], method["step_size"], method["capacity"]) == (20, None, 10_000)
     assert TABLE.seeds["paper"] == (0, 1, 2)
@@ -117,7 +136,9 @@ def test_a_best_sigma_is_named_once_every_sigma_was_run(tmp_path):
 
 def test_values_above_the_ceiling_are_marked_from_the_numbers(tmp_path):
     sheet = TABLE.render(results_of(tmp_path, records({"VERA λ=1": -2.5})))
-    marks = {(line["dataset"], line["method"]): line["remark"] for line in sheet.lines if "†" in line["remark"]}
+    marks = {
+        (line["dataset"], line["method"]): line["remark"] for line in sheet.lines if "†" in line["remark"]
+    }
     ours = {(dataset, "VERA λ=1"): "† best of ten" for dataset in DATASETS}
     assert marks == ours | {("moons", "ML"): "† paper", ("circles", "ML"): "† paper"}
     (note,) = [note for note in sheet.notes if note.startswith("†")]
@@ -141,7 +162,10 @@ def test_rounding_alone_puts_no_value_above_the_ceiling(tmp_path, monkeypatch):
 
 def test_the_caption_says_what_differs_from_the_paper(tmp_path):
     caption = TABLE.render(results_of(tmp_path, records())).caption
-    assert "2,000 steps of 200 points, learning rate 0.005 (the paper: 100,000 steps, learning rate 0.001)" in caption
+    assert (
+        "2,000 steps of 200 points, learning rate 0.005 (the paper: 100,000 steps, learning rate 0.001)"
+        in caption
+    )
     assert "60 trials" in caption
     assert "(the paper" not in TABLE.render(results_of(tmp_path, [], "paper")).caption
 
@@ -180,12 +204,22 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, changes, judgement):
 @pytest.mark.parametrize(
     ("wrong", "judgement", "says"),
     [
-        ({"distances": dict.fromkeys(PCD, FAR)}, "undetermined", "energy distance 0.5000 (right: at most 0.005)"),
-        ({"shortfalls": dict.fromkeys(PCD, 0.63)}, "undetermined", "= 0.625 ± 0.064 (n=2 and 2), tolerance 0.5"),
+        (
+            {"distances": dict.fromkeys(PCD, FAR)},
+            "undetermined",
+            "energy distance 0.5000 (right: at most 0.005)",
+        ),
+        (
+            {"shortfalls": dict.fromkeys(PCD, 0.63)},
+            "undetermined",
+            "= 0.625 ± 0.064 (n=2 and 2), tolerance 0.5",
+        ),
         ({"shortfalls": dict.fromkeys(PCD, 1.63)}, "refuted", "= 1.62 ± 0.064 (n=2 and 2), tolerance 0.5"),
     ],
 )
-def test_samples_that_do_not_look_right_refute_that_they_do_where_all_six_comparisons_count(tmp_path, wrong, judgement, says):
+def test_samples_that_do_not_look_right_refute_that_they_do_where_all_six_comparisons_count(
+    tmp_path, wrong, judgement, says
+):
     finding = judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong)))
     assert (finding.judgement, finding.evidence.count(says)) == (judgement, 3), finding.evidence
 
@@ -206,7 +240,9 @@ def test_the_sigma_of_the_samples_claim_is_the_nearest_to_data_that_leaves_nothi
 def test_a_gap_of_less_than_half_a_nat_is_no_wrong_density(tmp_path):
     own = {(dataset, label): CEILINGS[dataset] - 0.3 for dataset in DATASETS for label in PCD}
     made = [
-        record(t, s, own.get((t.spec.dataset["name"], t.label), -5.0) + 0.01 * s) for t in TABLE.trials("laptop") for s in (0, 1)
+        record(t, s, own.get((t.spec.dataset["name"], t.label), -5.0) + 0.01 * s)
+        for t in TABLE.trials("laptop")
+        for s in (0, 1)
     ]
     assert judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, made)).judgement == "refuted"
 
@@ -215,13 +251,18 @@ def test_one_seed_says_nothing_of_samples(tmp_path):
     far = dict.fromkeys(PCD, FAR)
     for number, distances in enumerate(({}, far)):
         finding = judged(
-            TABLE, "pcd-samples-look-right", results_of(tmp_path / str(number), records(distances=distances, seeds=(0,)))
+            TABLE,
+            "pcd-samples-look-right",
+            results_of(tmp_path / str(number), records(distances=distances, seeds=(0,))),
         )
         assert finding.judgement == "undetermined"
 
 
 def test_the_papers_own_gaps_are_within_the_tolerance_of_the_bound():
-    values = {m: [paper_value("Table 10", dataset=d, **REFERENCES[m]) for d in DATASETS] for m in ("ML", "VERA λ=1", BEST_PCD)}
+    values = {
+        m: [paper_value("Table 10", dataset=d, **REFERENCES[m]) for d in DATASETS]
+        for m in ("ML", "VERA λ=1", BEST_PCD)
+    }
     gaps = [round(ml - own, 2) for ml, own in zip(values["ML"], values["VERA λ=1"], strict=True)]
     assert gaps == [0.26, 0.23, 0.34]
     assert min(ml - pcd for ml, pcd in zip(values["ML"], values[BEST_PCD], strict=True)) > 2 * HALF_A_NAT
@@ -253,7 +294,9 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
         assert lines[label]["best_of_ten_looks"].n == 1
         assert lines[label]["test_log_likelihood"].mean < lines[label]["ceiling"]
         assert lines[label]["ceiling"] == pytest.approx(CEILINGS["moons"], abs=0.01)
-    assert lines[BEST_PCD]["test_log_likelihood"].mean == max(lines[label]["test_log_likelihood"].mean for label in PCD)
+    assert lines[BEST_PCD]["test_log_likelihood"].mean == max(
+        lines[label]["test_log_likelihood"].mean for label in PCD
+    )
 
 
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
@@ -264,5 +307,7 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
         "table = artifacts.known['table10']; results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
         "print(*(claim.check(results).judgement for claim in table.claims), *table.trials('paper'))"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True
+    )
     assert (ran.returncode, ran.stdout.count("supported"), ran.stderr) == (0, len(TABLE.claims), "")

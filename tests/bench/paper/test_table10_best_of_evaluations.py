@@ -1,4 +1,5 @@
-"""Table 10 by the paper's rule: the best of looks on the way, the better of that and of noise, and what a loss leaves of them."""
+"""Table 10 by the paper's rule: the best of looks on the way, the better of that and of noise, and what a
+loss leaves of them."""
 
 from dataclasses import replace
 
@@ -10,13 +11,20 @@ from sweeps.store.row import CurvePoint
 
 
 def with_curve(made, metric, *values):
-    """A training curve with these values at the last tenths that it reached, and a better one between two of them."""
+    """A training curve with these values at the last tenths that it reached, and a better one between two of
+    them."""
     tenth = made.row.steps // 10
     last = made.row.steps if made.row.outcome == "ok" else (made.row.outcome_step - 1) // tenth * tenth
     steps = [last - tenth * back for back in range(len(values))][::-1]
-    between = CurvePoint(made.row.trial_id, "training", metric, steps[-1] - tenth // 2, 0.0 if metric == "f_data" else -9.0)
+    between = CurvePoint(
+        made.row.trial_id, "training", metric, steps[-1] - tenth // 2, 0.0 if metric == "f_data" else -9.0
+    )
     return replace(
-        made, curves=[CurvePoint(made.row.trial_id, "training", metric, *at) for at in zip(steps, values, strict=True)] + [between]
+        made,
+        curves=[
+            CurvePoint(made.row.trial_id, "training", metric, *at) for at in zip(steps, values, strict=True)
+        ]
+        + [between],
     )
 
 
@@ -69,7 +77,9 @@ def test_by_the_papers_rule_a_sigma_that_diverged_keeps_its_looks_and_may_be_the
         *(record(way.pcd(sigma), seed, -20.0) for sigma in (0.01, 0.03, 0.3, 1.0) for seed in (0, 1)),
     ]
     line = lines_of(results_of(tmp_path, made))[BEST_PCD]
-    assert line["test_log_likelihood"].values == (-20.0, -20.0), "at the end the best is one that lost no seed"
+    assert line["test_log_likelihood"].values == (-20.0, -20.0), (
+        "at the end the best is one that lost no seed"
+    )
     assert line["best_of_either"].values == (-4.5, -4.25)
     assert line["remark"] == "σ=0.01, by the better of these two σ=0.1, 1 of 2 diverged after a look"
 
@@ -78,7 +88,10 @@ def test_a_look_at_which_a_trial_had_broken_off_is_none(tmp_path):
     """Its curve ends inside the hundredth before the look."""
     way = setting("laptop", "moons")
     made = record_of(way.pcd(0.1), 0, "diverged", step=798)
-    points = [CurvePoint(made.row.trial_id, "training", "f_data", step, value) for step, value in ((600, -4.0), (797, -1.0))]
+    points = [
+        CurvePoint(made.row.trial_id, "training", "f_data", step, value)
+        for step, value in ((600, -4.0), (797, -1.0))
+    ]
     line = lines_of(results_of(tmp_path, [replace(made, curves=points)]))["PCD σ=0.1"]
     assert line["best_of_ten_looks"].values == (-4.0,)
     assert line["remark"] == "1 of 1 diverged after a look"

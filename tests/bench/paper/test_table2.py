@@ -1,4 +1,5 @@
-"""Table 2: its declared trials, its sheet from made-up rows, its claims decided both ways, and one real smoke trial."""
+"""Table 2: its declared trials, its sheet from made-up rows, its claims decided both ways, and one real smoke
+trial."""
 
 import csv
 import json
@@ -49,19 +50,29 @@ def test_the_sheet_shows_what_was_measured_beside_the_papers_value(tmp_path):
 def test_a_value_copied_from_another_paper_has_no_verdict(tmp_path):
     sheet = TABLE.render(results_of(tmp_path, records(PAPER_ORDER, profile="paper"), "paper"))
     cells = {entry["method"]: entry[LIKELIHOOD] for entry in sheet.lines}
-    assert {label for label, found in cells.items() if found.paper is not None and found.verdict is None} == {"SSM", "DSM", "CP-SM"}
+    assert {label for label, found in cells.items() if found.paper is not None and found.verdict is None} == {
+        "SSM",
+        "DSM",
+        "CP-SM",
+    }
     assert not [note for note in sheet.notes if "tried" in note], "tuning is of laptop alone"
 
 
 def test_lines_that_were_still_rising_are_named(tmp_path):
     trials = [trial_of(line(label), "laptop") for label in ("ML", "PCD")]
-    rows = [record_of(trial, 0, **{LIKELIHOOD: -3.0, BEST: best}) for trial, best in zip(trials, (-3.0, -2.0), strict=True)]
+    rows = [
+        record_of(trial, 0, **{LIKELIHOOD: -3.0, BEST: best})
+        for trial, best in zip(trials, (-3.0, -2.0), strict=True)
+    ]
     assert "Still rising when the training ended: ML." in TABLE.render(results_of(tmp_path, rows)).notes
 
 
 def test_a_line_that_has_not_the_best_setting_says_so(tmp_path):
     values = {trial.label: -10.0 - place for place, trial in enumerate(tried(line("ML"), "laptop"))}
-    rows = [record_of(trial, TUNING_SEED, **{LIKELIHOOD: values[trial.label]}) for trial in tried(line("ML"), "laptop")]
+    rows = [
+        record_of(trial, TUNING_SEED, **{LIKELIHOOD: values[trial.label]})
+        for trial in tried(line("ML"), "laptop")
+    ]
     notes = TABLE.render(results_of(tmp_path, rows)).notes
     assert "ML has not the best of what was tried, which is ML lr=0.01." in notes
 
@@ -109,16 +120,22 @@ def test_claims_are_decided_by_the_rows(tmp_path, change, key, judgement):
 
 def test_the_effective_sample_sizes_are_compared(tmp_path):
     trial = trial_of(line("VERA λ=1"), "laptop")
-    rows = [record_of(trial, seed, posterior_ess=1.3 + seed / 100, prior_ess=1.0 + seed / 1000) for seed in (0, 1)]
+    rows = [
+        record_of(trial, seed, posterior_ess=1.3 + seed / 100, prior_ess=1.0 + seed / 1000) for seed in (0, 1)
+    ]
     finding = judged(TABLE, "proposal-ess", results_of(tmp_path, rows))
     assert finding.judgement == "supported"
     assert "1.29 and 1" in finding.evidence
 
 
 def test_every_line_had_the_same_tuning_effort():
-    assert {entry.label: len(tried(entry, "laptop")) for entry in LINES} == {entry.label: 8 for entry in LINES} | {"PCD": 9}
+    assert {entry.label: len(tried(entry, "laptop")) for entry in LINES} == {
+        entry.label: 8 for entry in LINES
+    } | {"PCD": 9}
     for entry in LINES:
-        assert trial_of(entry, "laptop").spec.method in [trial.spec.method for trial in tried(entry, "laptop")], entry.label
+        assert trial_of(entry, "laptop").spec.method in [
+            trial.spec.method for trial in tried(entry, "laptop")
+        ], entry.label
 
 
 def test_the_grids_are_the_papers():
@@ -126,15 +143,36 @@ def test_the_grids_are_the_papers():
     assert (sizes["VERA λ=1"], sizes["MEG"], sizes["PCD"], sizes["CoopNet"]) == (9, 9, 12, 27)
     for entry in LINES:
         if entry.grid:
-            assert trial_of(entry, "paper").spec.method in [trial.spec.method for trial in tried(entry, "paper")], entry.label
+            assert trial_of(entry, "paper").spec.method in [
+                trial.spec.method for trial in tried(entry, "paper")
+            ], entry.label
 
 
 PROTOCOL = {
     "ML": {"lr": 1e-4, "betas": [0.0, 0.9]},
-    "VERA λ=1": {"lr": 3e-6, "generator_lr": 3e-4, "entropy_weight": 1.0, "gamma": 0.1, "k": 20, "posterior_lr": None},
+    "VERA λ=1": {
+        "lr": 3e-6,
+        "generator_lr": 3e-4,
+        "entropy_weight": 1.0,
+        "gamma": 0.1,
+        "k": 20,
+        "posterior_lr": None,
+    },
     "VERA λ=0": {"lr": 3e-6, "generator_lr": 3e-4, "entropy_weight": 0.0, "gamma": 0.1},
-    "VERA-HMC λ=1, prior-only force": {"force": "prior_only", "burn_in": 2, "kept": 2, "leapfrog_steps": 5, "adaptation": 0.02},
-    "VERA-HMC λ=1, full force": {"force": "full", "burn_in": 2, "kept": 2, "leapfrog_steps": 5, "entropy_weight": 1.0},
+    "VERA-HMC λ=1, prior-only force": {
+        "force": "prior_only",
+        "burn_in": 2,
+        "kept": 2,
+        "leapfrog_steps": 5,
+        "adaptation": 0.02,
+    },
+    "VERA-HMC λ=1, full force": {
+        "force": "full",
+        "burn_in": 2,
+        "kept": 2,
+        "leapfrog_steps": 5,
+        "entropy_weight": 1.0,
+    },
     "MEG": {"lr": 3e-6, "generator_lr": 3e-4, "entropy_weight": 1.0, "gamma": 0.1},
     "PCD": {"lr": 3e-6, "sampler_steps": 40, "noise": 0.1, "capacity": 10_000, "restart": 0.05, "gamma": 0.0},
     "CoopNet": {"lr": 3e-6, "generator_lr": 3e-4, "noise": 0.1, "sampler_steps": 10, "regression_scale": 0.3},
@@ -188,8 +226,12 @@ def test_a_plugged_in_method_has_a_row(tmp_path, monkeypatch):
     sheet = TABLE.render(results_of(tmp_path, [record_of(trial, 0, **{LIKELIHOOD: -7.0})], "smoke"))
     assert sheet.lines[-1]["method"] == "mine"
     assert sheet.lines[-1][LIKELIHOOD].values == (-7.0,)
-    found = replace(trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5}))  # as a search may leave it
-    sheet = TABLE.render(results_of(tmp_path / "searched", [record_of(found, 0, **{LIKELIHOOD: -1.0})], "smoke"))
+    found = replace(
+        trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5})
+    )  # as a search may leave it
+    sheet = TABLE.render(
+        results_of(tmp_path / "searched", [record_of(found, 0, **{LIKELIHOOD: -1.0})], "smoke")
+    )
     assert sheet.lines[-1][LIKELIHOOD].reason == "not run", "a line shows the method with its defaults"
 
 
@@ -208,4 +250,6 @@ def test_the_papers_values_are_those_it_prints():
 @pytest.mark.skipif(not SHARED.exists(), reason="the fact sheet is not beside this checkout")
 def test_the_papers_values_are_those_of_the_fact_sheet():
     with SHARED.open(newline="", encoding="utf-8") as file:
-        assert [entry for entry in csv.DictReader(file) if not entry["artifact"].startswith("DERIVED")] == list(paper_values())
+        assert [
+            entry for entry in csv.DictReader(file) if not entry["artifact"].startswith("DERIVED")
+        ] == list(paper_values())

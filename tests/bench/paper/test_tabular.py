@@ -1,4 +1,5 @@
-"""Tables 6, 8 and 9, Figure 8 and the reliability diagram: what they declare, what they say of made-up rows, and real trials."""
+"""Tables 6, 8 and 9, Figure 8 and the reliability diagram: what they declare, what they say of made-up rows,
+and real trials."""
 
 import re
 import subprocess
@@ -13,7 +14,16 @@ from toys_helpers import judged, record_of, results_of
 
 import bench.paper.artifacts  # noqa: F401 (registers them)
 from bench.artifact import artifacts
-from bench.paper.experiments.tabular import LINES, PAPER, RECOMPUTED, RECOMPUTED_HUMAN, TABLES, line, own_table, tried
+from bench.paper.experiments.tabular import (
+    LINES,
+    PAPER,
+    RECOMPUTED,
+    RECOMPUTED_HUMAN,
+    TABLES,
+    line,
+    own_table,
+    tried,
+)
 from bench.paper.extras.reliability import pooled
 from bench.paper.tables.table8 import FACTS, SEED, facts_trial
 from bench.paper.tables.table9 import READINGS, differences
@@ -37,7 +47,12 @@ def records(changes=None, seeds=(0, 1, 2), profile="laptop", **metrics):
             if value is None:
                 yield record_of(trial, seed, "diverged", step=7)
             else:
-                own = {"test_accuracy": value + 0.001 * seed, "best_test_accuracy": value + 0.01, "brier": 0.3, "collapsed": 0.0}
+                own = {
+                    "test_accuracy": value + 0.001 * seed,
+                    "best_test_accuracy": value + 0.01,
+                    "brier": 0.3,
+                    "collapsed": 0.0,
+                }
                 yield record_of(trial, seed, **(own | metrics))
 
 
@@ -64,14 +79,20 @@ def test_the_paper_profile_has_the_papers_budgets():
     for trial in TABLE6.trials("paper"):
         facts, method = trial.facts, trial.facts["method"]
         assert facts["networks"]["energy"]["hidden"] == [1000, 500, 500, 250, 250, 250]
-        assert {value for name, value in method.items() if name.endswith("lr") and value is not None} == {method["lr"]}
+        assert {value for name, value in method.items() if name.endswith("lr") and value is not None} == {
+            method["lr"]
+        }
         assert facts["dataset"]["labels_per_class"] == (None if trial.label == "Full-label" else 10)
         assert (facts["batch_size"], method["decay"]) == (64, 0.3)
         assert facts["networks"]["energy"]["weight_normalised"] == (facts["dataset"]["name"] == "mnist-table")
         if trial.label == "JEM":
             assert (method["step_size"], method["noise"], method["capacity"]) == (1.0, 0.01, 10_000)
         if trial.label == "VERA":
-            assert (method["gamma"], method["k"], facts["networks"]["generator"]["hidden"]) == (0.1, 20, [500] * 3)
+            assert (method["gamma"], method["k"], facts["networks"]["generator"]["hidden"]) == (
+                0.1,
+                20,
+                [500] * 3,
+            )
 
 
 def test_table_9_is_read_off_the_trials_and_is_the_papers(tmp_path):
@@ -131,7 +152,9 @@ def jem_among(tmp_path, endings, others=None, **metrics):
     """The claim where JEM's trials end so, an accuracy or None for one that diverged, on every data set."""
     made = [record for record in (others if others is not None else records()) if record.row.label != "JEM"]
     for seed, value in enumerate(endings):
-        made += [record for record in records({"JEM": value}, (seed,), **metrics) if record.row.label == "JEM"]
+        made += [
+            record for record in records({"JEM": value}, (seed,), **metrics) if record.row.label == "JEM"
+        ]
     return judged(TABLE6, "jem-fails", results_of(tmp_path, made))
 
 
@@ -151,7 +174,10 @@ def test_a_collapse_counts_only_beside_labels_alone_that_were_run(tmp_path):
 
 
 def test_a_collapse_that_the_labels_alone_share_says_nothing_of_jem(tmp_path):
-    assert judged(TABLE6, "jem-fails", results_of(tmp_path, records({"JEM": 0.99}, collapsed=1.0))).judgement == "refuted"
+    assert (
+        judged(TABLE6, "jem-fails", results_of(tmp_path, records({"JEM": 0.99}, collapsed=1.0))).judgement
+        == "refuted"
+    )
 
 
 @pytest.mark.parametrize("artifact", [TABLE6, TABLE8], ids=lambda artifact: artifact.name)
@@ -168,7 +194,9 @@ def test_recomputed_columns_are_named(tmp_path):
     assert RECOMPUTED_HUMAN not in plain.notes
     assert RECOMPUTED_HUMAN in named.notes
     facts = record_of(facts_trial(PAPER[2], "paper"), SEED)
-    counted = results_of(tmp_path / "facts", [replace(facts, row=replace(facts.row, data_fingerprint=RECOMPUTED))], "paper")
+    counted = results_of(
+        tmp_path / "facts", [replace(facts, row=replace(facts.row, data_fingerprint=RECOMPUTED))], "paper"
+    )
     assert RECOMPUTED_HUMAN in TABLE8.render(counted).notes
     assert RECOMPUTED_HUMAN in DIAGRAM.render(results_of(tmp_path / "named", [], "paper")).notes
 
@@ -183,10 +211,16 @@ def test_the_fingerprint_of_recomputed_columns_is_that_of_the_file():
 
 
 def test_the_grid_is_the_appendix_s():
-    found = {trial.label: trial.spec.method for trial in tried("paper") if trial.spec.dataset["name"] == "human"}
-    assert sorted(method["beta"] for label, method in found.items() if label.startswith("VERA beta=")) == [10.0]
+    found = {
+        trial.label: trial.spec.method for trial in tried("paper") if trial.spec.dataset["name"] == "human"
+    }
+    assert sorted(method["beta"] for label, method in found.items() if label.startswith("VERA beta=")) == [
+        10.0
+    ]
     assert found["JEM gamma=0.1"]["gamma"] == 0.1
-    assert {label for label in found if label.startswith("VAT epsilon")} == {f"VAT epsilon={e}" for e in ("0.01", "1", "3", "10")}
+    assert {label for label in found if label.startswith("VAT epsilon")} == {
+        f"VAT epsilon={e}" for e in ("0.01", "1", "3", "10")
+    }
 
 
 def test_the_papers_own_sets_may_be_cut_otherwise_at_its_profile():
@@ -195,17 +229,28 @@ def test_the_papers_own_sets_may_be_cut_otherwise_at_its_profile():
 
 
 def test_table_8_compares_counts(tmp_path):
-    paper = {table.name: {fact: paper_value("Table 8", dataset=table.name, metric=fact) for fact in FACTS} for table in PAPER}
-    shares = {name: facts | {"max_class_percent": facts["max_class_percent"] + 0.04} for name, facts in paper.items()}
+    paper = {
+        table.name: {fact: paper_value("Table 8", dataset=table.name, metric=fact) for fact in FACTS}
+        for table in PAPER
+    }
+    shares = {
+        name: facts | {"max_class_percent": facts["max_class_percent"] + 0.04}
+        for name, facts in paper.items()
+    }
     good = [record_of(facts_trial(table, "paper"), SEED, **shares[table.name]) for table in PAPER]
     assert judged(TABLE8, "counts", results_of(tmp_path / "good", good, "paper")).judgement == "supported"
-    bad = [*good[1:], record_of(facts_trial(PAPER[0], "paper"), SEED, **(paper["HEPMASS"] | {"features": 16.0}))]
+    bad = [
+        *good[1:],
+        record_of(facts_trial(PAPER[0], "paper"), SEED, **(paper["HEPMASS"] | {"features": 16.0})),
+    ]
     finding = judged(TABLE8, "counts", results_of(tmp_path / "bad", bad, "paper"))
     assert finding.judgement == "refuted"
     assert "HEPMASS: features 16, in the paper 15" in finding.evidence
     sheet = TABLE8.render(results_of(tmp_path / "good", [], "paper"))
     assert [entry["train_examples"].mean for entry in sheet.lines] == [6_300_000, 263_926, 6_617, 60_000]
-    assert [strip.texts for strip in spread(sheet) if strip.header == "features"] == [("15", "174", "523", "784")]
+    assert [strip.texts for strip in spread(sheet) if strip.header == "features"] == [
+        ("15", "174", "523", "784")
+    ]
     assert "data of its own" in judged(TABLE8, "counts", results_of(tmp_path / "laptop", [])).evidence
 
 
@@ -238,7 +283,13 @@ def test_tuning_trials_vary_one_setting_at_a_time_and_none_twice():
     assert len({trial.id for trial in trials}) == len(trials)
     assert {trial.spec.seed for trial in trials} == {100}
     labels = {trial.label for trial in trials}
-    assert {"VAT epsilon=0.01", "JEM sampler_steps=80", "VERA entropy_weight=0.1", "VERA alpha=30", "MEG lr=1e-05"} <= labels
+    assert {
+        "VAT epsilon=0.01",
+        "JEM sampler_steps=80",
+        "VERA entropy_weight=0.1",
+        "VERA alpha=30",
+        "MEG lr=1e-05",
+    } <= labels
 
 
 def test_other_data_take_the_place_of_the_tables_own():
@@ -247,7 +298,9 @@ def test_other_data_take_the_place_of_the_tables_own():
     assert shown == dict.fromkeys([entry.label for entry in LINES], 5) | {"Full-label": None}
     with pytest.raises(SettingError, match="the paper has no settings for other data"):
         list(other.trials("paper"))
-    with pytest.raises(SettingError, match=r"table2 has data of its own; --dataset goes with .*table3.*table6"):
+    with pytest.raises(
+        SettingError, match=r"table2 has data of its own; --dataset goes with .*table3.*table6"
+    ):
         artifacts.known["table2"].on({"name": "wine"})
 
 
@@ -266,7 +319,9 @@ def record_of_row(trial, seed):
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):
     table = next(entry for entry in TABLES["smoke"] if entry.dataset["name"] == "digits-table")
-    made = [run_trial(entry.trial(table, "smoke")) for entry in LINES] + [run_trial(facts_trial(table, "smoke"))]
+    made = [run_trial(entry.trial(table, "smoke")) for entry in LINES] + [
+        run_trial(facts_trial(table, "smoke"))
+    ]
     assert {record.row.outcome for record in made} == {"ok"}
     results = results_of(tmp_path, made, "smoke")
     found = lines_of(TABLE6.render(results), table.name)
@@ -286,5 +341,7 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
         "    artifact = artifacts.known[name]; results = Results.at(sys.argv[1], 'laptop'); print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True
+    )
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -27,7 +27,11 @@ def test_an_energy_distance_sees_what_is_left_out_and_not_its_shape():
     outer_missing = points[points.norm(dim=1) < 2.6][:1_000]
     data = toy.test_points(0, 1_000)
     assert energy_distance(toy.test_points(1, 1_000), data) < NOTHING_LEFT_OUT
-    assert energy_distance(wide.test_points(1, 1_000), data) < 2 * NOTHING_LEFT_OUT < energy_distance(outer_missing, data)
+    assert (
+        energy_distance(wide.test_points(1, 1_000), data)
+        < 2 * NOTHING_LEFT_OUT
+        < energy_distance(outer_missing, data)
+    )
 
 
 def likelihood(label, *values, bound=False):
@@ -43,9 +47,15 @@ def likelihood(label, *values, bound=False):
         (True, True, ("undetermined", "undetermined")),
     ],
 )
-def test_an_upper_bound_shows_that_it_lies_below_and_never_that_it_lies_above(a_is_bound, b_is_bound, judgements):
+def test_an_upper_bound_shows_that_it_lies_below_and_never_that_it_lies_above(
+    a_is_bound, b_is_bound, judgements
+):
     found = [
-        lies_above(likelihood("a", *a, bound=a_is_bound), likelihood("b", -3.0, -3.01, bound=b_is_bound), comparisons=1)
+        lies_above(
+            likelihood("a", *a, bound=a_is_bound),
+            likelihood("b", -3.0, -3.01, bound=b_is_bound),
+            comparisons=1,
+        )
         for a in ((-2.0, -2.01), (-4.0, -4.01))
     ]
     assert tuple(finding.judgement for finding in found) == judgements

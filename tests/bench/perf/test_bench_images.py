@@ -1,10 +1,17 @@
-"""The image part of the step benchmark on tiny networks: what it meters, counts and prints. No test looks at a clock."""
+"""The image part of the step benchmark on tiny networks: what it meters, counts and prints. No test looks at
+a clock."""
 
 import json
 
 import torch
 
-from bench.perf.image_step import IMAGE_SHAPES, ImageShape, measure_image_memory, measure_rivals, prepare_images
+from bench.perf.image_step import (
+    IMAGE_SHAPES,
+    ImageShape,
+    measure_image_memory,
+    measure_rivals,
+    prepare_images,
+)
 from bench.perf.matrix_products import flops, record
 from bench.perf.memory import graph_direction, step_memory
 from bench.perf.step import main
@@ -49,14 +56,17 @@ def test_the_entropy_block_is_lean_and_the_step_holds_no_less_than_the_block():
 def test_the_second_form_of_the_step_is_the_one_with_a_graph(monkeypatch):
     """And the step of the first form had none of it."""
     calls = []
-    monkeypatch.setattr("bench.perf.memory.graph_direction", lambda *args: calls.append("graph") or graph_direction(*args))
+    monkeypatch.setattr(
+        "bench.perf.memory.graph_direction", lambda *args: calls.append("graph") or graph_direction(*args)
+    )
     monkeypatch.setattr("bench.perf.memory.peak_bytes", lambda work: calls.append("meter") or work() or 1)
     step_memory(prepare_images(TINY, "vera"))
     assert calls == ["meter", "meter", "graph"]
 
 
 def test_jem_does_the_work_of_twenty_langevin_steps():
-    """Each is a pass forth and one back to x, which is not quite twice a pass forth; the update is a few passes more."""
+    """Each is a pass forth and one back to x, which is not quite twice a pass forth; the update is a few
+    passes more."""
     row = measure_rivals("tiny", TINY, 0, 1)
     workload = prepare_images(TINY, "jem")
     forth = flops(record(lambda: workload.method.energy(workload.batches[0].x))) / 1e9
@@ -69,7 +79,9 @@ def test_a_row_says_both_ratios_and_the_papers():
     timing = Comparison(work_ms=3000.0, yardstick_ms=1500.0, ratio=2.1, spread=(1.9, 2.2), rounds=3)
     row = RivalRow("wrn", timing, 100.0, 250.0, 2.8)
     assert row.cells() == ["wrn", "1500", "3000", "2.10", "1.90–2.20", "3", "100.0", "250.0", "2.50", "2.8"]
-    page = document(Found([], [row], [MemoryRow("wrn", 10**6, 4 * 10**6, "whole step")]), [], {"wrn": "a net"})
+    page = document(
+        Found([], [row], [MemoryRow("wrn", 10**6, 4 * 10**6, "whole step")]), [], {"wrn": "a net"}
+    )
     assert page.startswith("wrn: a net\n\nshape  VERA ms")
     assert page.endswith("wrn    whole step      1.00             4.00  0.250")
 

@@ -60,7 +60,10 @@ def test_a_replay_runs_the_same_products_in_the_same_layout(net):
     products = record(lambda: net(x).sum().backward())
     again = record(Replay(products))
     assert [(p.operator, p.flops) for p in again] == [(p.operator, p.flops) for p in products]
-    layouts = [[(o.shape, o.strides, o.offset, o.dtype) for p in run for o in p.operands()] for run in (products, again)]
+    layouts = [
+        [(o.shape, o.strides, o.offset, o.dtype) for p in run for o in p.operands()]
+        for run in (products, again)
+    ]
     assert layouts[0] == layouts[1]
 
 

@@ -1,4 +1,5 @@
-"""The engine's benchmark, at reduced size: it runs both ways and counts right. The bar itself is for 1,000 trials and no test."""
+"""The engine's benchmark, at reduced size: it runs both ways and counts right. The bar itself is for 1,000
+trials and no test."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""Measurements of the code itself: kept with where they came from, shown as tables, and the page is held to them."""
+"""Measurements of the code itself: kept with where they came from, shown as tables, and the page is held to
+them."""
 
 from pathlib import Path
 
@@ -26,7 +27,13 @@ def test_what_is_kept_is_what_was_measured_with_its_provenance(tmp_path):
     numbers = [Number("step", "toy", "vera", "ms", 6.0), Number("engine", "1,000", "", "seconds", 60.0)]
     keep(tmp_path, numbers, threads=2)
     (found,) = kept(tmp_path, "step")
-    assert (found.subject, found.method, found.quantity, found.value, found.threads) == ("toy", "vera", "ms", 6.0, 2)
+    assert (found.subject, found.method, found.quantity, found.value, found.threads) == (
+        "toy",
+        "vera",
+        "ms",
+        6.0,
+        2,
+    )
     assert found.processor
     assert found.measured_at.endswith("+00:00")
     assert str(Path.home()) not in str(pq.read_table(tmp_path / "benchmarks" / "step.parquet").to_pylist())
@@ -80,6 +87,8 @@ def test_a_part_never_takes_the_place_of_what_ships(monkeypatch, tmp_path, capsy
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("engine", "read", "met"), [(64.0, 2.0, True), (65.0, 2.0, False), (64.0, 2.1, False)])
+@pytest.mark.parametrize(
+    ("engine", "read", "met"), [(64.0, 2.0, True), (65.0, 2.0, False), (64.0, 2.1, False)]
+)
 def test_a_bar_is_met_or_missed(engine, read, met):
     assert overhead.Overhead(1_000, engine, 4.0, 500.0, read).met is met

@@ -1,4 +1,5 @@
-"""What is written into pages from the published results: the ledger in results/README.md, the table of tables in README.md."""
+"""What is written into pages from the published results: the ledger in results/README.md, the table of tables
+in README.md."""
 
 import re
 import subprocess
@@ -37,14 +38,20 @@ def test_table_10_in_short_is_that_of_the_published_rows(monkeypatch, capsys):
 
 
 def test_table_10_in_short_has_means_seeds_and_losses_beside_the_papers(tmp_path):
-    trials = {(trial.label, trial.spec.dataset["name"]): trial for trial in artifacts.known["table10"].trials("paper")}
+    trials = {
+        (trial.label, trial.spec.dataset["name"]): trial
+        for trial in artifacts.known["table10"].trials("paper")
+    }
     both = canonical_json({"test_log_likelihood": -3.0, "best_of_ten_batches": -2.5})
     rows = [row_of(trials["VERA λ=1", "moons"], seed, metrics=both) for seed in (0, 1)]
     rows += [
         row_of(trials["VERA λ=1", "rings"], 0, metrics=both),
         row_of(trials["VERA λ=1", "rings"], 1, outcome="diverged"),
     ]
-    rows += [row_of(trials[f"PCD σ={sigma}", "circles"], 0, outcome="diverged") for sigma in (0.01, 0.03, 0.1, 0.3, 1)]
+    rows += [
+        row_of(trials[f"PCD σ={sigma}", "circles"], 0, outcome="diverged")
+        for sigma in (0.01, 0.03, 0.1, 0.3, 1)
+    ]
     stored(tmp_path, rows)
     found = {line.split("|")[1].strip(): line for line in short.lines(str(tmp_path))}
     assert found["VERA λ=1"] == (
@@ -57,7 +64,9 @@ def test_what_rows_decide_has_a_line_and_the_rest_is_counted(tmp_path):
     level = {"ML": -2.0, "VERA λ=1": -2.1, "VERA λ=0.1": -3.0, "VERA λ=0.01": -4.0, "VERA λ=0": -5.0}
     trials = [trial for trial in artifacts.known["table10"].trials("paper") if trial.label in level]
     rows = [
-        row_of(trial, seed, level[trial.label] + seed / 100, metric="test_log_likelihood") for trial in trials for seed in (0, 1)
+        row_of(trial, seed, level[trial.label] + seed / 100, metric="test_log_likelihood")
+        for trial in trials
+        for seed in (0, 1)
     ]
     stored(tmp_path, rows)
     head, rule, *body, empty, count, way = verdicts.lines(str(tmp_path))
@@ -80,8 +89,26 @@ def test_a_line_for_each_sweep_and_profile_in_the_order_of_numbers():
     rows = [
         make_row("1", sweep="figure10", profile="laptop", seconds=60.0, cpus=2.0, git_dirty=False, **about),
         make_row("2", sweep="figure3", profile="paper", seconds=90.0, cpus=1.0, git_dirty=False, **about),
-        make_row("3", sweep="figure3", profile="laptop", seconds=30.0, cpus=1.0, git_dirty=False, outcome="diverged", **about),
-        make_row("5", sweep="figure3", profile="laptop", dataset="cifar10", seconds=60.0, cpus=1.0, git_dirty=False, **about),
+        make_row(
+            "3",
+            sweep="figure3",
+            profile="laptop",
+            seconds=30.0,
+            cpus=1.0,
+            git_dirty=False,
+            outcome="diverged",
+            **about,
+        ),
+        make_row(
+            "5",
+            sweep="figure3",
+            profile="laptop",
+            dataset="cifar10",
+            seconds=60.0,
+            cpus=1.0,
+            git_dirty=False,
+            **about,
+        ),
         make_row("4", sweep="figure3", profile="laptop", seconds=90.0, cpus=1.0, git_dirty=True, **about),
     ]
     assert list(ledger.lines(rows))[2:] == [
@@ -110,7 +137,9 @@ def test_the_table_of_tables_is_that_of_the_published_results(monkeypatch, capsy
 
 
 def test_the_table_of_tables_has_every_artifact_once():
-    named = [name for entry in overview.ENTRIES for name in (entry.name, *re.findall(r"`([a-z-]+)`", entry.others))]
+    named = [
+        name for entry in overview.ENTRIES for name in (entry.name, *re.findall(r"`([a-z-]+)`", entry.others))
+    ]
     sheets = {*(f"figure{number}" for number in (7, *range(9, 28)))}
     assert set(named) | sheets == {name for name, artifact in artifacts.known.items() if artifact.listed}
     assert len(set(named)) == len(named)
@@ -119,14 +148,25 @@ def test_the_table_of_tables_has_every_artifact_once():
 def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where_there_is_one(tmp_path):
     trial = importance("paper")
     rows = [
-        row_of(trial, seed, value, metric="rms_bias", seconds=1_800.0, cpus=1.0, finished_at=f"2026-01-0{1 + seed}")
+        row_of(
+            trial,
+            seed,
+            value,
+            metric="rms_bias",
+            seconds=1_800.0,
+            cpus=1.0,
+            finished_at=f"2026-01-0{1 + seed}",
+        )
         for seed, value in enumerate((1.71, 1.77))
     ]
     about, of_3, of_6 = (
         "root-mean-square bias of importance sampling",
         *(f"`make reproduce-figure{n} PROFILE=paper`" for n in (3, 6)),
     )
-    one, two = ({line[0]: line[1:] for line in overview.paper_lines(stored(tmp_path / str(n), rows[:n]))} for n in (1, 2))
+    one, two = (
+        {line[0]: line[1:] for line in overview.paper_lines(stored(tmp_path / str(n), rows[:n]))}
+        for n in (1, 2)
+    )
     assert one[of_3] == ("1", "108", "0.5", f"{about}: 1.71", "")
     assert two[of_3] == ("2", "108", "1.0", f"{about}: 1.74 ± 0.38", "")
     assert set(two) == {of_3, of_6}
@@ -135,7 +175,10 @@ def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where
 
 def test_the_pages_are_written_without_torch_and_ray():
     code = "import sys, bench.publishing.overview, bench.publishing.ledger, bench.perf.measurements, bench.publishing.publish; print({'torch', 'ray'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "set()\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout
+        == "set()\n"
+    )
 
 
 def test_a_page_without_marks_is_refused(tmp_path, capsys):

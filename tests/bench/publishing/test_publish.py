@@ -1,4 +1,5 @@
-"""How trials come to ship: which of them, what is kept of each, and that what shipped before is not touched."""
+"""How trials come to ship: which of them, what is kept of each, and that what shipped before is not
+touched."""
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ CLEAN = {"git_commit": "0123456789abcdef", "git_dirty": False}
 
 def trial(name, seed=0, *, rate=1, sweep="table10", profile="paper", outcome="ok", **changes):
     spec = f'{{"method":{{"lr":{rate}}},"seed":{seed}}}'
-    values = CLEAN | {"spec": spec, "seed": seed, "sweep": sweep, "profile": profile, "outcome": outcome} | changes
+    values = (
+        CLEAN | {"spec": spec, "seed": seed, "sweep": sweep, "profile": profile, "outcome": outcome} | changes
+    )
     curves = [CurvePoint(name, "training", "loss", step, float(step)) for step in range(1, 1001)]
     return Record(make_row(name, **values), curves, {"samples": np.full(3, seed)})
 
@@ -49,16 +52,27 @@ def test_short_curves_and_evaluations_stay_as_they_are():
 
 
 def test_every_metric_has_a_curve_of_its_own():
-    points = [CurvePoint("a", "training", name, step, value) for step in range(1, 401) for name, value in (("x", 1.0), ("y", 2.0))]
+    points = [
+        CurvePoint("a", "training", name, step, value)
+        for step in range(1, 401)
+        for name, value in (("x", 1.0), ("y", 2.0))
+    ]
     assert {(point.metric, point.value) for point in slim_curves(points)} == {("x", 1.0), ("y", 2.0)}
 
 
 def test_rows_go_as_they_are_with_slim_curves_and_arrays_of_the_first_seed(publish, capsys):
-    records = [trial("a1", 1), trial("a0", 0), trial("b1", 1, rate=2), trial("c0", rate=3, outcome="diverged")]
+    records = [
+        trial("a1", 1),
+        trial("a0", 0),
+        trial("b1", 1, rate=2),
+        trial("c0", rate=3, outcome="diverged"),
+    ]
     code, shipped = publish(*records)
     assert code == 0
     assert capsys.readouterr().out.startswith("4 trials of table10 at paper are new in results/published")
-    assert {row.trial_id: row for row in shipped.rows()} == {record.row.trial_id: record.row for record in records}
+    assert {row.trial_id: row for row in shipped.rows()} == {
+        record.row.trial_id: record.row for record in records
+    }
     assert len(shipped.curves("a1")) == POINTS
     assert {name for name in ("a0", "a1", "b1", "c0") if shipped.arrays(name)} == {"a0", "b1", "c0"}
 
@@ -86,7 +100,10 @@ def test_what_changed_code_trained_is_refused_with_all_else(publish, capsys, cha
     code, shipped = publish(trial("a0"), trial("b0", **changes))
     assert code == 2
     assert shipped.rows() == []
-    assert "b0. To run them again, from a clean commit: vera run table10 --profile paper --retry ok\n" in capsys.readouterr().err
+    assert (
+        "b0. To run them again, from a clean commit: vera run table10 --profile paper --retry ok\n"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_second_call_adds_files_and_changes_none(publish, tmp_path):

@@ -1,4 +1,5 @@
-"""`make figures`: what it installs is enough, what it writes is what is committed, and no profile overwrites another's files."""
+"""`make figures`: what it installs is enough, what it writes is what is committed, and no profile overwrites
+another's files."""
 
 import re
 import shutil
@@ -14,7 +15,11 @@ from bench.paper.experiments.score_bias import importance
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 RENDERERS = re.search(r"^RENDERERS := (.*)$", MAKEFILE, re.MULTILINE).group(1).split()
-COMMAND = re.search(r"^figures:.*\n\t\$\(RENDER\)/bin/python -m bench\.cli (.*)$", MAKEFILE, re.MULTILINE).group(1).split()
+COMMAND = (
+    re.search(r"^figures:.*\n\t\$\(RENDER\)/bin/python -m bench\.cli (.*)$", MAKEFILE, re.MULTILINE)
+    .group(1)
+    .split()
+)
 BARE = """
 import sys
 
@@ -49,7 +54,11 @@ def others():
     """Every installed module that `make figures` would be without."""
     enough = needed(RENDERERS)
     ours = {"bench", "sweeps", "vera"}
-    return {module for module, owners in packages_distributions().items() if not enough & {o.lower() for o in owners}} - ours
+    return {
+        module
+        for module, owners in packages_distributions().items()
+        if not enough & {o.lower() for o in owners}
+    } - ours
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +97,13 @@ def test_the_committed_figures_are_all_there(rendered):
 def test_a_profile_other_than_the_default_is_in_the_files_names(rendered):
     of_paper = (rendered[0] / "tables" / "table6-paper.md").read_text(encoding="utf-8")
     assert "(paper profile)" in of_paper.splitlines()[0]
-    assert "(laptop profile)" in (rendered[0] / "tables" / "table6.md").read_text(encoding="utf-8").splitlines()[0]
-    assert r"\label{tab:table6-paper}" in (rendered[0] / "tables" / "table6-paper.tex").read_text(encoding="utf-8")
+    assert (
+        "(laptop profile)"
+        in (rendered[0] / "tables" / "table6.md").read_text(encoding="utf-8").splitlines()[0]
+    )
+    assert r"\label{tab:table6-paper}" in (rendered[0] / "tables" / "table6-paper.tex").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_each_rendering_is_one_line(rendered):
@@ -104,7 +118,12 @@ def test_what_has_no_rows_is_named_once(tmp_path, monkeypatch, capsys):
     stored(tmp_path / "results" / "published", [row_of(importance("paper"), 0, 0.1, metric="signed_bias")])
     assert main(["render", "all", "--profile", "all", "--from", "published", "--quiet"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
-    assert {line.partition(" ")[0] for line in lines if "paper" in line} == {"figure3", "figure5", "figure6", "table9"}
+    assert {line.partition(" ")[0] for line in lines if "paper" in line} == {
+        "figure3",
+        "figure5",
+        "figure6",
+        "table9",
+    }
     assert last.startswith("no trials yet: ")
     assert "table2" in last
     assert "figure5" not in last
@@ -113,8 +132,9 @@ def test_what_has_no_rows_is_named_once(tmp_path, monkeypatch, capsys):
 def test_without_a_trial_of_any_profile_the_way_on_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["render", "table2", "--profile", "all"]) == 2
-    assert "table2 has no trial of any profile in results/local or results/published. To make them: vera run table2" in (
-        capsys.readouterr().err
+    assert (
+        "table2 has no trial of any profile in results/local or results/published. To make them: vera run table2"
+        in (capsys.readouterr().err)
     )
 
 
@@ -146,13 +166,17 @@ def test_the_whole_environment_is_used_where_it_is_there(whole, tmp_path):
     for name in ("constraints.txt", "pyproject.toml", *([".venv/bin/vera"] if whole else [])):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    printed = subprocess.run(["make", "-n", "figures"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ["make", "-n", "figures"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
     assert ("pip install" in printed) != whole
     assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli.main render all" in printed
 
 
 def made(*words):
-    return subprocess.run(["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        ["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def test_what_was_run_is_what_is_rendered():

@@ -72,14 +72,23 @@ def test_every_table_and_figure_of_the_paper_is_made_without_torch_and_ray(tmp_p
     import bench.paper.artifacts  # noqa: F401 (registers them)
     from bench.artifact import artifacts
 
-    declared = [trial for artifact in artifacts.known.values() for trial in list(artifact.trials("laptop"))[:2]]
+    declared = [
+        trial for artifact in artifacts.known.values() for trial in list(artifact.trials("laptop"))[:2]
+    ]
     stored(
         tmp_path,
         list(
-            {row.trial_id: row for row in (row_of(trial, trial.spec.seed % 9, outcome="diverged") for trial in declared)}.values()
+            {
+                row.trial_id: row
+                for row in (row_of(trial, trial.spec.seed % 9, outcome="diverged") for trial in declared)
+            }.values()
         ),
     )
     done = bare(ALL, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    shown = [name for name in artifacts.known if f"{name} · laptop profile" in done.stdout or f"skipped: {name}" in done.stdout]
+    shown = [
+        name
+        for name in artifacts.known
+        if f"{name} · laptop profile" in done.stdout or f"skipped: {name}" in done.stdout
+    ]
     assert shown == list(artifacts.known)

@@ -39,7 +39,9 @@ def test_csv_keeps_every_digit():
     assert float(first["a"]) == THIRD.mean == -0.5
     assert float(first["a_half_width"]) == THIRD.half_width
     assert float(first["a_difference"]) == THIRD.difference
-    counts = [first[f"a_{key}"] for key in ("n", "trials", "diverged", "failed", "paper", "verdict", "reason")]
+    counts = [
+        first[f"a_{key}"] for key in ("n", "trials", "diverged", "failed", "paper", "verdict", "reason")
+    ]
     assert counts == ["2", "3", "1", "0", "-0.1", "undetermined", ""]
 
 
@@ -56,7 +58,12 @@ def test_csv_says_why_a_value_is_missing_and_has_ascii_minus():
 def test_csv_compares_with_the_paper_at_its_profile_only(profile):
     first, other = read(csv_text(sheet()))[0], read(csv_text(sheet(profile)))[0]
     assert list(first) == list(other)
-    assert (other["profile"], other["a_paper"], other["a_difference"], other["a_verdict"]) == (profile, "-0.1", "", "")
+    assert (other["profile"], other["a_paper"], other["a_difference"], other["a_verdict"]) == (
+        profile,
+        "-0.1",
+        "",
+        "",
+    )
 
 
 def test_csv_of_a_column_without_cells_is_one_column():
@@ -93,7 +100,9 @@ def terminal(made, monkeypatch, width=None):
 
 
 def numbers(text):
-    return [word for word in re.sub(r"\x1b\[[\d;]*m", "", text).split() if re.fullmatch(r"[−+]?\d+(\.\d+)?", word)]
+    return [
+        word for word in re.sub(r"\x1b\[[\d;]*m", "", text).split() if re.fullmatch(r"[−+]?\d+(\.\d+)?", word)
+    ]
 
 
 def test_where_the_output_is_no_terminal_there_is_no_colour_and_no_wrapping(golden, monkeypatch):
@@ -114,7 +123,9 @@ def test_a_narrow_terminal_shortens_no_number(golden, monkeypatch, profile, widt
 
 
 def test_markup_in_a_label_is_shown_at_the_terminal(monkeypatch):
-    assert "[bold]x[/bold] :smile:" in terminal(sheet("laptop", {"name": "[bold]x[/bold] :smile:"}), monkeypatch)
+    assert "[bold]x[/bold] :smile:" in terminal(
+        sheet("laptop", {"name": "[bold]x[/bold] :smile:"}), monkeypatch
+    )
 
 
 def test_a_column_without_any_text_is_printed_too(monkeypatch):

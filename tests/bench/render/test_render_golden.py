@@ -19,16 +19,22 @@ def test_the_golden_table_is_what_it_was(golden, tmp_path, profile):
     """If the change is meant: python tests/helpers/bench_helpers.py, and read the difference."""
     sheet = golden["golden-table"].render(Results.at(GOLDEN, profile))
     paths = write(sheet, tmp_path)
-    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [f"tables/{stem(sheet)}.{e}" for e in ("md", "tex", "csv")]
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
+        f"tables/{stem(sheet)}.{e}" for e in ("md", "tex", "csv")
+    ]
     for path in paths:
         assert path.read_bytes() == (GOLDEN / profile / path.relative_to(tmp_path)).read_bytes()
-    assert terminal_text(sheet) == (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").read_text(encoding="utf-8")
+    assert terminal_text(sheet) == (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_golden_store_holds_the_rows_that_the_helpers_declare(golden):
     records = {record.row.trial_id: record for record in golden_records(golden["golden-table"])}
     store = Store(GOLDEN / "trials", create=False)
-    assert {row.trial_id: row for row in store.rows()} == {name: record.row for name, record in records.items()}
+    assert {row.trial_id: row for row in store.rows()} == {
+        name: record.row for name, record in records.items()
+    }
     assert store.problems == []
 
 

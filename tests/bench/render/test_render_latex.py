@@ -27,7 +27,9 @@ COMMAND = re.compile(r"\\(?:[A-Za-z]+|[{}$&#%_,`])")
 
 def table(*texts):
     """One column, a line for each text."""
-    return Sheet("t", "Table [T]", "Caption.", (Column("a", "*a"),), tuple({"a": text} for text in texts), "laptop")
+    return Sheet(
+        "t", "Table [T]", "Caption.", (Column("a", "*a"),), tuple({"a": text} for text in texts), "laptop"
+    )
 
 
 def body(text):
@@ -60,7 +62,8 @@ def test_a_text_is_shown_as_itself(text, made):
 
 @given(st.text())
 def test_nothing_in_a_text_is_a_command_of_its_author(text):
-    """What remains when our own commands are taken away has no special character but paired braces and dollars."""
+    """What remains when our own commands are taken away has no special character but paired braces and
+    dollars."""
     rest = COMMAND.sub("", escaped(text))
     assert not re.search(r"[\\&#%_]|\^(?!\d)", re.sub(r"\$[^$]*\$", "", rest))
     assert rest.count("{") == rest.count("}")
@@ -119,7 +122,13 @@ def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
         "best_of_ten_batches": -12.345,
         "ceiling": -2.39,
     }
-    metrics |= {"test_accuracy": 0.98, "best_test_accuracy": 0.99, "brier": 0.123, "calibration_error": 0.12, "auroc": 0.987}
+    metrics |= {
+        "test_accuracy": 0.98,
+        "best_test_accuracy": 0.99,
+        "brier": 0.123,
+        "calibration_error": 0.12,
+        "auroc": 0.987,
+    }
     artifact = artifacts.known[name]
     outcomes = ("ok", "ok", "diverged")
     made = [record_of(trial, seed, outcome, **(metrics if outcome == "ok" else {}))

@@ -62,7 +62,13 @@ def test_the_papers_value_keeps_its_own_digits():
 
 @pytest.mark.parametrize(
     ("cell", "added"),
-    [(THREE, ["paper"]), (BARE, []), (DIVERGED, ["diverged"]), (FAILED, ["failed"]), (UNMEASURED, ["not measured"])],
+    [
+        (THREE, ["paper"]),
+        (BARE, []),
+        (DIVERGED, ["diverged"]),
+        (FAILED, ["failed"]),
+        (UNMEASURED, ["not measured"]),
+    ],
 )
 def test_a_column_stands_only_where_a_line_has_something_to_say(cell, added):
     shown_headers = [header.split(" (")[0] for header in headers(sheet(BARE, cell))]
@@ -87,11 +93,15 @@ def test_at_the_paper_profile_difference_and_verdict_stand_beside_the_papers_val
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_sign():
-    assert texts(sheet(cell_of([("ok", 2.01)], 2.0), cell_of([("ok", 1.99)], 2.0), profile="paper"), "difference") == ("0.0", "0.0")
+    assert texts(
+        sheet(cell_of([("ok", 2.01)], 2.0), cell_of([("ok", 1.99)], 2.0), profile="paper"), "difference"
+    ) == ("0.0", "0.0")
 
 
 def test_counts_are_of_all_that_ended():
-    made = sheet(cell_of([("ok", 1.0), ("diverged", None), ("diverged", None), ("timeout", None)]), BARE, cell_of([]))
+    made = sheet(
+        cell_of([("ok", 1.0), ("diverged", None), ("diverged", None), ("timeout", None)]), BARE, cell_of([])
+    )
     assert texts(made, "n") == ("1", "3", "0")
     assert texts(made, "diverged") == ("2 of 4", "", "")
     assert texts(made, "failed") == ("1 of 4", "", "")
@@ -113,14 +123,29 @@ def test_a_blank_place_does_not_keep_counts_from_being_shared():
 
 def test_columns_that_count_different_trials_have_their_own():
     made = sheet((THREE, DIVERGED), (BARE, BARE), columns=TWO)
-    assert headers(made) == ["ours", "n: ours", "paper (its own setting): ours", "other", "n: other", "diverged: other"]
+    assert headers(made) == [
+        "ours",
+        "n: ours",
+        "paper (its own setting): ours",
+        "other",
+        "n: other",
+        "diverged: other",
+    ]
 
 
 def test_words_stand_left_and_numbers_right():
     columns = (Column("w", "word"), ME, Column("f", "float"))
     made = sheet(("x", THREE, 1.0), (None, "N/A", None), columns=columns, profile="paper")
     alignment = {strip.header: strip.numeric for strip in spread(made)}
-    assert alignment == {"word": False, "ours": True, "n": True, "paper": True, "difference": True, "verdict": False, "float": True}
+    assert alignment == {
+        "word": False,
+        "ours": True,
+        "n": True,
+        "paper": True,
+        "difference": True,
+        "verdict": False,
+        "float": True,
+    }
     assert texts(made, "ours") == ("2.0 ± 2.5", "N/A")
     assert texts(made, "n") == ("3", "")
 

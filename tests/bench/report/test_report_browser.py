@@ -1,4 +1,5 @@
-"""The page in a browser: links into it, sorting, filtering and folding by keyboard; no request goes out, no error comes up."""
+"""The page in a browser: links into it, sorting, filtering and folding by keyboard; no request goes out, no
+error comes up."""
 
 import os
 
@@ -12,9 +13,7 @@ pytestmark = pytest.mark.skipif(
     report_browser.executable() is None and not os.environ.get("VERA_NEEDS_BROWSER"),  # which CI sets
     reason="needs a browser: install chromium (Debian: apt-get install chromium)",
 )
-SHOWN = (
-    "[...document.querySelectorAll('#laptop tbody[data-id]')].filter((b) => b.offsetHeight).map((b) => b.dataset.id.slice(0, 5))"
-)
+SHOWN = "[...document.querySelectorAll('#laptop tbody[data-id]')].filter((b) => b.offsetHeight).map((b) => b.dataset.id.slice(0, 5))"
 OPEN = "[...document.querySelectorAll('#laptop .detail')].filter((row) => row.offsetHeight).map((row) => row.id.slice(7, 12))"
 COUNT = "document.querySelector('#laptop output').textContent"
 
@@ -36,7 +35,8 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def at(chromium, file):
-    """Opens the page with a fragment; in the end the page must have asked the network for nothing and complained of nothing."""
+    """Opens the page with a fragment; in the end the page must have asked the network for nothing and
+    complained of nothing."""
 
     def opened(fragment=""):
         chromium.open(file.as_uri() + fragment)
@@ -115,9 +115,17 @@ def test_the_keyboard_sorts_both_ways(at):
         page.press("Tab")
     assert page.run("document.activeElement.textContent") == "seconds"
     page.press("Enter", "\r")
-    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == ("ascending", "pcd0l", "#sort=seconds")
+    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == (
+        "ascending",
+        "pcd0l",
+        "#sort=seconds",
+    )
     page.press("Enter", "\r")
-    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == ("descending", "vera0", "#sort=-seconds")
+    assert (page.run(state), page.run(SHOWN)[0], page.run("location.hash")) == (
+        "descending",
+        "vera0",
+        "#sort=-seconds",
+    )
     assert page.run("document.querySelectorAll('#laptop [aria-sort]').length") == 1
 
 
@@ -153,10 +161,21 @@ def test_the_page_follows_the_reader_s_colours(at):
 
 def test_print_shows_no_controls_and_is_light(at):
     page = at()
-    page.ask("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    page.ask(
+        "Emulation.setEmulatedMedia",
+        media="print",
+        features=[{"name": "prefers-color-scheme", "value": "dark"}],
+    )
     assert page.run("document.querySelector('.controls').offsetHeight") == 0
     assert page.run("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-    assert max(page.run("getComputedStyle(document.querySelector('.supported')).color.match(/\\d+/g).map(Number)")) < 128
+    assert (
+        max(
+            page.run(
+                "getComputedStyle(document.querySelector('.supported')).color.match(/\\d+/g).map(Number)"
+            )
+        )
+        < 128
+    )
     assert page.run("getComputedStyle(document.querySelector('.banner')).position") == "static"
     page.ask("Emulation.setEmulatedMedia", media="", features=[])
 

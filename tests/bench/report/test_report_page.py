@@ -1,4 +1,5 @@
-"""The page as a document: what it says of store and profiles, the scorecard, tables and figures, and that it needs nothing else."""
+"""The page as a document: what it says of store and profiles, the scorecard, tables and figures, and that it
+needs nothing else."""
 
 import base64
 import hashlib
@@ -68,15 +69,24 @@ def test_the_contents_name_the_profile_that_is_missing(html):
     said = [item.text for item in html.one("nav").all("li")]
     assert said[0] == "paper profile: no trials"
     assert said[1].startswith("laptop profile: 5 trials")
-    assert html.one("nav").one("p").text == "Only numbers of the paper profile are comparable with the paper's."
+    assert (
+        html.one("nav").one("p").text == "Only numbers of the paper profile are comparable with the paper's."
+    )
 
 
 def test_no_table_mixes_profiles_and_every_heading_names_its_own(html):
     for section in html.all("section"):
         profile = section.attributes["id"]
-        assert all(row.attributes["data-id"].find(profile) > 0 for row in section.all("tbody") if "data-id" in row.attributes)
+        assert all(
+            row.attributes["data-id"].find(profile) > 0
+            for row in section.all("tbody")
+            if "data-id" in row.attributes
+        )
         assert {tag.text for tag in section.all(class_="tag")} == {f"{profile} profile"}
-        assert all(f"{profile} profile" in table.attributes["aria-label"] for table in section.all("table", class_="sheet"))
+        assert all(
+            f"{profile} profile" in table.attributes["aria-label"]
+            for table in section.all("table", class_="sheet")
+        )
 
 
 def test_the_scorecard_counts_what_is_done(html):
@@ -102,7 +112,10 @@ def test_claims_come_with_judgement_and_evidence(html):
     assert "n=2" in order[4]
     assert sky == ["✓ supported", "The sky is <blue>.", "table90", "Sec. 6", "seen & noted"]
     assert pigs[0] == "✗ refuted"
-    assert "the laptop profile: 1 supported · 1 refuted · 1 undetermined" in html.one("section", id="laptop").text
+    assert (
+        "the laptop profile: 1 supported · 1 refuted · 1 undetermined"
+        in html.one("section", id="laptop").text
+    )
 
 
 def test_a_claim_whose_rows_cannot_be_read_is_undetermined(folder):
@@ -145,7 +158,9 @@ def test_notes_on_the_choice_of_rows_stand_where_the_rows_are_used_and_nowhere_e
     note = "PCD on digits: 1 of 2 trials began again after a divergence."
     laptop = html.one("section", id="laptop")
     assert note in [p.text for p in laptop.one("article", id="laptop-table90").all(class_="note")]
-    assert [p.text for p in laptop.one("article", id="laptop-figure90").all(class_="note")] == ["Drawn by hand."]
+    assert [p.text for p in laptop.one("article", id="laptop-figure90").all(class_="note")] == [
+        "Drawn by hand."
+    ]
     assert [p.text for p in laptop.all(class_="note")].count(note) == 2, "of the table and of the scorecard"
     assert note not in html.one("section", id="smoke").text
 
@@ -161,7 +176,9 @@ def test_a_figure_is_a_picture_inside_the_page_with_its_text(html):
 
 def test_what_was_not_run_says_how_to_run_it(html):
     article = html.one("article", id="laptop-figure91")
-    assert article.one("code").text.startswith("vera run figure91 --profile laptop --results-dir /"), "where this page's rows lie"
+    assert article.one("code").text.startswith("vera run figure91 --profile laptop --results-dir /"), (
+        "where this page's rows lie"
+    )
     assert not list(article.all("img"))
 
 
@@ -178,7 +195,12 @@ def test_an_artifact_that_cannot_be_read_says_why_and_spoils_nothing_else(folder
 
 
 def test_the_page_asks_for_nothing_outside_itself(text, html):
-    targets = [node.attributes[name] for node in html.all() for name in ("src", "href", "action") if name in node.attributes]
+    targets = [
+        node.attributes[name]
+        for node in html.all()
+        for name in ("src", "href", "action")
+        if name in node.attributes
+    ]
     assert all(target.startswith(("#", "data:")) for target in targets)
     assert not re.search(r"https?:|@import|url\(|//cdn", text)
 

@@ -9,7 +9,8 @@ import bench.report
 
 STYLE = (Path(bench.report.__file__).parent / "style.css").read_text(encoding="utf-8")
 LIGHT, DARK = (
-    dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\n *\}", STYLE, re.S)[:2]
+    dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+    for block in re.findall(r":root \{(.*?)\n *\}", STYLE, re.S)[:2]
 )
 ON_PAGE = ("text", "muted", "link", "good", "bad", "open")
 ON_COLOUR = ("paper", "laptop", "smoke")
@@ -37,6 +38,11 @@ def test_both_schemes_define_the_same_colours():
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 def test_text_stands_out(scheme):
-    weak = {(name, ground) for name in ON_PAGE for ground in ("ground", "shade") if contrast(scheme[name], scheme[ground]) < 4.5}
+    weak = {
+        (name, ground)
+        for name in ON_PAGE
+        for ground in ("ground", "shade")
+        if contrast(scheme[name], scheme[ground]) < 4.5
+    }
     weak |= {("on-banner", name) for name in ON_COLOUR if contrast(scheme["on-banner"], scheme[name]) < 4.5}
     assert weak == set()

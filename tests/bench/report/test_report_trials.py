@@ -30,7 +30,9 @@ def body(html, name):
 
 def facts(node):
     """All pairs of a trial's details."""
-    return {dt.text: dd.text for dl in node.all("dl") for dt, dd in zip(dl.all("dt"), dl.all("dd"), strict=True)}
+    return {
+        dt.text: dd.text for dl in node.all("dl") for dt, dd in zip(dl.all("dt"), dl.all("dd"), strict=True)
+    }
 
 
 def test_a_trial_is_a_line_with_what_one_sorts_by(html):
@@ -67,7 +69,9 @@ def test_details_hold_metrics_settings_and_provenance(html):
 def test_details_say_why_a_trial_ended_and_what_came_before(html):
     diverged, failed = body(html, "pcd0"), body(html, "pcd1")
     assert diverged.one(class_="why").text == "Diverged at step 7: loss is nan"
-    assert [item.text for item in diverged.one("ol").all("li")] == ["seed 77: diverged at step 5, loss is inf"]
+    assert [item.text for item in diverged.one("ol").all("li")] == [
+        "seed 77: diverged at step 5, loss is inf"
+    ]
     assert failed.one(class_="why").text == "Error at step 0: ValueError: no <such> thing"
     assert failed.one("pre").text == "Traceback\n  in <module>"
     assert not list(body(html, "ml0").all(class_="why"))
@@ -88,7 +92,11 @@ def test_settings_are_flattened_but_lists_stay_whole():
 
 def test_headlines_are_what_was_judged_then_the_loss():
     row = record_of(trial_of("ML"), -1.0).row
-    curves = {("training", "loss"): [(1, 1.0)], ("training", "gap"): [(1, 1.0)], ("evaluation", "accuracy"): [(1, 1.0)]}
+    curves = {
+        ("training", "loss"): [(1, 1.0)],
+        ("training", "gap"): [(1, 1.0)],
+        ("evaluation", "accuracy"): [(1, 1.0)],
+    }
     one = Entry(row, {"loss": 1.0, "gap": 2.0, "accuracy": 3.0, "accuracy_se": 0.1, "zeta": 4.0}, curves)
     two = Entry(row, {"zeta": 4.0}, {})
     three = Entry(row, {"abc": 1.0}, {})
@@ -121,7 +129,9 @@ def test_a_short_curve_stays_as_it_is():
 
 def places(svg):
     """The points of the line, back from the path's relative whole numbers."""
-    start, *moves = [int(text) for text in re.findall(r"-?\d+", next(svg.all("path", class_="line")).attributes["d"])]
+    start, *moves = [
+        int(text) for text in re.findall(r"-?\d+", next(svg.all("path", class_="line")).attributes["d"])
+    ]
     x, y = start, moves.pop(0)
     found = [(x, y)]
     for dx, dy in zip(moves[::2], moves[1::2], strict=True):
@@ -144,29 +154,50 @@ def test_a_drawing_is_to_scale_and_labels_its_axes():
 
 
 def test_evaluations_are_marked_by_dots():
-    assert next(drawn(("evaluation", "a"), [(0, 0.0), (1, 1.0)]).all("path", class_="dots")).attributes["d"] == "M0 640h0M2000 0h0"
+    assert (
+        next(drawn(("evaluation", "a"), [(0, 0.0), (1, 1.0)]).all("path", class_="dots")).attributes["d"]
+        == "M0 640h0M2000 0h0"
+    )
     assert not list(drawn(("training", "a"), [(0, 0.0), (1, 1.0)]).all("path", class_="dots"))
 
 
-@pytest.mark.parametrize("curve", [[(3, 5.0)], [(0, 2.0), (9, 2.0)], [(0, -1.7e308), (1, 1.7e308)], [(0, 5e-324), (1, 0.0)]])
+@pytest.mark.parametrize(
+    "curve", [[(3, 5.0)], [(0, 2.0), (9, 2.0)], [(0, -1.7e308), (1, 1.7e308)], [(0, 5e-324), (1, 0.0)]]
+)
 def test_odd_curves_stay_within_the_frame(curve):
     assert all(0 <= x <= 2000 and 0 <= y <= 640 for x, y in places(drawn(("training", "loss"), curve)))
 
 
 def test_curves_are_told_apart_by_kind_and_ordered_by_step():
-    points = [CurvePoint("x", kind, "loss", step, float(step)) for kind in ("training", "evaluation") for step in (2, 1)]
-    assert by_name(points) == {("evaluation", "loss"): [(1, 1.0), (2, 2.0)], ("training", "loss"): [(1, 1.0), (2, 2.0)]}
+    points = [
+        CurvePoint("x", kind, "loss", step, float(step))
+        for kind in ("training", "evaluation")
+        for step in (2, 1)
+    ]
+    assert by_name(points) == {
+        ("evaluation", "loss"): [(1, 1.0), (2, 2.0)],
+        ("training", "loss"): [(1, 1.0), (2, 2.0)],
+    }
 
 
 def test_every_text_of_a_row_is_harmless(tmp_path):
     record = record_of(
-        trial_of(HOSTILE), outcome="error", reason=HOSTILE, log_tail=f"</pre>{HOSTILE}", processor=HOSTILE, sweep=HOSTILE
+        trial_of(HOSTILE),
+        outcome="error",
+        reason=HOSTILE,
+        log_tail=f"</pre>{HOSTILE}",
+        processor=HOSTILE,
+        sweep=HOSTILE,
     )
     point = CurvePoint(record.row.trial_id, "training", HOSTILE, 1, 1.0)
     Store(tmp_path / "trials").write(Record(record.row, [point]))
     html = parsed(page(ARTIFACTS, found_in(tmp_path, "laptop"), [HOSTILE]))
     assert len(list(html.all("script"))) == 1
-    assert [image.attributes["alt"] for image in html.all("img") if not image.attributes["src"].startswith("data:")] == []
+    assert [
+        image.attributes["alt"]
+        for image in html.all("img")
+        if not image.attributes["src"].startswith("data:")
+    ] == []
     assert not [node for node in html.all() if any(name.startswith("on") for name in node.attributes)]
     line = html.one("tbody", id=f"trial-{record.row.trial_id}").children[0]
     assert line.one(class_="label").text == HOSTILE
@@ -176,6 +207,7 @@ def test_every_text_of_a_row_is_harmless(tmp_path):
 
 def test_markup_escapes_whatever_is_not_markup():
     assert (
-        element("p", "<b>", Markup("<i>"), ["&", element("b", "x")], title='"') == '<p title="&quot;">&lt;b&gt;<i>&amp;<b>x</b></p>'
+        element("p", "<b>", Markup("<i>"), ["&", element("b", "x")], title='"')
+        == '<p title="&quot;">&lt;b&gt;<i>&amp;<b>x</b></p>'
     )
     assert element("input", type="search", hidden=True, name=None) == '<input type="search" hidden>'

@@ -1,4 +1,5 @@
-"""A method that a plug-in brings can be searched, round its own defaults and within what its annotations admit."""
+"""A method that a plug-in brings can be searched, round its own defaults and within what its annotations
+admit."""
 
 from typing import Annotated
 
@@ -46,7 +47,11 @@ def test_every_real_number_above_0_is_an_axis_within_what_it_admits():
         "lr": (1e-5, 0.1), "whole_number": (0.02, 200.0), "momentum": (0.009, 0.999999), "share": (0.005, 1.0),
         "plain": (0.03, 300.0), "narrow": (0.2, 0.6),
     }  # fmt: skip
-    assert (axes["lr"].grid, axes["momentum"].grid, axes["narrow"].grid) == ((1e-4, 1e-3, 1e-2), (0.09, 0.9), (0.3,))
+    assert (axes["lr"].grid, axes["momentum"].grid, axes["narrow"].grid) == (
+        (1e-4, 1e-3, 1e-2),
+        (0.09, 0.9),
+        (0.3,),
+    )
 
 
 def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
@@ -54,7 +59,12 @@ def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
     with pytest.raises(UnknownName, match="'flow' has no search for 'noise-contrast'"):
         find_search("flow", "noise-contrast")
     load_plugin(PLUGIN)
-    assert [name for name, task in TASKS.items() if "noise-contrast" in task.searches] == ["moons", "circles", "rings", "flow"]
+    assert [name for name, task in TASKS.items() if "noise-contrast" in task.searches] == [
+        "moons",
+        "circles",
+        "rings",
+        "flow",
+    ]
     search = find_search("flow", "noise-contrast")
     assert search.space.names == ("method.lr", "method.noise")
     for profile in ("smoke", "laptop", "paper"):
@@ -63,7 +73,12 @@ def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
 
 
 def test_a_method_without_a_real_number_is_told_so(tmp_path):
-    text = PLUGIN.read_text(encoding="utf-8").replace("Positive", "Count").replace("= 3e-3", "= 3").replace("= 0.3", "= 1")
+    text = (
+        PLUGIN.read_text(encoding="utf-8")
+        .replace("Positive", "Count")
+        .replace("= 3e-3", "= 3")
+        .replace("= 0.3", "= 1")
+    )
     (tmp_path / "whole.py").write_text(text, encoding="utf-8")
     load_plugin(tmp_path / "whole.py")
     with pytest.raises(SettingError, match="'noise-contrast' has nothing to search"):

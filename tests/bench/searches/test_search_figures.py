@@ -1,4 +1,5 @@
-"""Figures of searches: the lines, bars and coordinates that the rows make, without torch; and the verbs that show them."""
+"""Figures of searches: the lines, bars and coordinates that the rows make, without torch; and the verbs that
+show them."""
 
 import subprocess
 import sys
@@ -82,7 +83,14 @@ def test_one_bad_score_does_not_flatten_the_others():
 
 
 def test_uprights_are_marked_at_round_values_and_at_each_choice():
-    assert [text for _, text in marks_of(GENERATOR_LR)] == ["3e-06", "1e-05", "0.0001", "0.001", "0.01", "0.03"]
+    assert [text for _, text in marks_of(GENERATOR_LR)] == [
+        "3e-06",
+        "1e-05",
+        "0.0001",
+        "0.001",
+        "0.01",
+        "0.03",
+    ]
     assert marks_of(uniform("method.a", low=0.0, high=2.0)) == [(0.0, "0"), (0.5, "1"), (1.0, "2")]
     assert marks_of(choice("method.b", values=(True, False))) == [(0.0, "True"), (1.0, "False")]
 
@@ -94,7 +102,10 @@ def test_without_a_search_one_line_says_so_and_nothing_is_written(tmp_path, monk
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
-    assert "searches has no trial of the laptop profile in mine. To make them: vera search moons --results-dir mine" in captured.err
+    assert (
+        "searches has no trial of the laptop profile in mine. To make them: vera search moons --results-dir mine"
+        in captured.err
+    )
     assert not (tmp_path / "mine" / "figures").exists()
 
 
@@ -111,7 +122,10 @@ def test_one_name_renders_the_table_and_the_figures_without_torch_ray_and_optuna
     command = [sys.executable, "-W", "error", "-c", BARE + script, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "✓ supported at laptop: moons vera, tpe is at least as good as the grid for 31 % of its steps" in done.stdout
+    assert (
+        "✓ supported at laptop: moons vera, tpe is at least as good as the grid for 31 % of its steps"
+        in done.stdout
+    )
     made = sorted(path.name for folder in ("tables", "figures") for path in (tmp_path / folder).iterdir())
     assert made == ["search-figures.pdf", "search-figures.png", "searches.csv", "searches.md", "searches.tex"]
 
@@ -123,5 +137,10 @@ def test_the_report_shows_them_and_says_plainly_where_there_are_none(both, tmp_p
     assert text.count("data:image/png;base64") == 1
     none = stored(tmp_path / "none", list(fresh_rows(BEST, -3.0)))
     text = page([Searches(), SearchFigures()], [none])
-    assert text.count("No trials of this have been run. To run them: <code>vera search moons --profile laptop --results-dir ") == 2
+    assert (
+        text.count(
+            "No trials of this have been run. To run them: <code>vera search moons --profile laptop --results-dir "
+        )
+        == 2
+    )
     assert "data:image/png" not in text

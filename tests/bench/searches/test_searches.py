@@ -29,7 +29,9 @@ def lines_of(results):
 
 def judged(results, name="tpe"):
     runs = searched(results)[PAIR]
-    return at_least_as_good(next(run for run in runs if run.name == name), Grid.of(runs, results.profile), results)
+    return at_least_as_good(
+        next(run for run in runs if run.name == name), Grid.of(runs, results.profile), results
+    )
 
 
 @pytest.fixture
@@ -100,7 +102,10 @@ def test_the_grid_has_the_declared_values_and_no_trial_was_stopped(tmp_path):
 
 
 def test_the_grid_costs_what_its_trials_cost_whoever_ran_them(tmp_path):
-    rows = [row if number % 3 else replace(row, sweep="search-moons-vera-other") for number, row in enumerate(grid_rows())]
+    rows = [
+        row if number % 3 else replace(row, sweep="search-moons-vera-other")
+        for number, row in enumerate(grid_rows())
+    ]
     grid = Grid.of(searched(stored(tmp_path, rows))[PAIR], "laptop")
     assert (grid.points, grid.steps, grid.run is not None) == (36, 144_000, True)
 
@@ -111,7 +116,9 @@ def test_a_search_that_may_have_known_the_grid_is_not_compared_with_it(tmp_path)
     assert finding.evidence.startswith("72 of the grid's trials ended before tpe was through")
 
 
-@pytest.mark.parametrize(("value", "judgement"), [(-3.0, "supported"), (-4.03, "undetermined"), (-5.0, "refuted")])
+@pytest.mark.parametrize(
+    ("value", "judgement"), [(-3.0, "supported"), (-4.03, "undetermined"), (-5.0, "refuted")]
+)
 def test_at_least_as_good_as_the_grid_by_the_seeds_that_there_are(tmp_path, value, judgement):
     finding = judged(stored(tmp_path, [*grid_rows(), *tpe_rows(value)]))
     assert finding.judgement == judgement
@@ -122,7 +129,9 @@ def test_fresh_seeds_decide_where_both_have_them(tmp_path):
     first = next(iter(named("grid").space.grid()))
     rows = [*grid_rows(), *tpe_rows(), *fresh_rows(BEST, -4.5), *fresh_rows(first, -4.0)]
     finding = judged(stored(tmp_path, rows))
-    assert finding == Finding("refuted", "grid − tpe = 0.5 ± 0.023 (n=3 and 3), tolerance 0.05, of fresh seeds")
+    assert finding == Finding(
+        "refuted", "grid − tpe = 0.5 ± 0.023 (n=3 and 3), tolerance 0.05, of fresh seeds"
+    )
 
 
 def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
@@ -148,7 +157,10 @@ def test_a_search_that_took_as_long_as_the_grid_is_refuted_and_one_of_half_of_it
 
 def test_a_trial_of_another_sweep_scores_and_does_not_cost(tmp_path):
     search = named("second")
-    shared = [row if row.seed == 101 else replace(row, sweep="search-moons-vera-first") for row in rows_at(search, BEST, -3.0, 0)]
+    shared = [
+        row if row.seed == 101 else replace(row, sweep="search-moons-vera-first")
+        for row in rows_at(search, BEST, -3.0, 0)
+    ]
     line = lines_of(stored(tmp_path, shared))["second"]
     assert line["steps"] == 2_000
     assert line["configurations"] == 1
@@ -159,7 +171,10 @@ def gathered(search, rows):
 
 
 def test_what_failed_in_another_search_is_no_failure_of_this_one(tmp_path):
-    rows = [*rows_at(named("first"), BEST, -3.0, 0, "error"), *rows_at(named("second"), BEST | {"method.lr": 1e-3}, -4.0, 1)]
+    rows = [
+        *rows_at(named("first"), BEST, -3.0, 0, "error"),
+        *rows_at(named("second"), BEST | {"method.lr": 1e-3}, -4.0, 1),
+    ]
     found = {name: gathered(named(name), rows) for name in ("first", "second")}
     arguments = argparse.Namespace(results_dir="results/local")
     assert searching.failures(found["second"], arguments) == []
@@ -182,7 +197,10 @@ def test_of_two_variants_the_later_one_is_shown_and_a_note_says_so(tmp_path):
         return canonical_json({**json.loads(row.spec), "batch_size": 7})
 
     ago = "2025-01-01T00:00:00+00:00"
-    older = [replace(row, spec=other(row), trial_id=f"old{i}", finished_at=ago) for i, row in enumerate(tpe_rows(-1.0))]
+    older = [
+        replace(row, spec=other(row), trial_id=f"old{i}", finished_at=ago)
+        for i, row in enumerate(tpe_rows(-1.0))
+    ]
     sheet = Searches().render(stored(tmp_path, [*older, *tpe_rows()]))
     assert sheet.lines[0]["score"] == pytest.approx(-3.005)
     assert any("2 variants of its trials" in note for note in sheet.notes)

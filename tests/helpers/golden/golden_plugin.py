@@ -1,4 +1,5 @@
-"""A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all awkward characters."""
+"""A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all
+awkward characters."""
 
 from bench.artifact import Artifact, Column, Drawing, Sheet, artifacts
 from bench.judging.claims import Claim, compare
@@ -22,7 +23,10 @@ LINES = {
 
 def declared(profile):
     """Label → trial."""
-    specs = {label: TrialSpec({"name": "digits"}, {}, method, STEPS[profile]) for label, (method, _) in LINES.items()}
+    specs = {
+        label: TrialSpec({"name": "digits"}, {}, method, STEPS[profile])
+        for label, (method, _) in LINES.items()
+    }
     return {label: Trial(spec, profile, label=label) for label, spec in specs.items()}
 
 
@@ -43,9 +47,7 @@ class Golden(Artifact):
         return iter(declared(profile).values())
 
     def caption(self, results):
-        return (
-            f"Made-up likelihoods in nats. {caption_tail([row for t in self.trials(results.profile) for row in results.like(t)])}"
-        )
+        return f"Made-up likelihoods in nats. {caption_tail([row for t in self.trials(results.profile) for row in results.like(t)])}"
 
 
 @artifacts.register

@@ -1,4 +1,5 @@
-"""Trials whose results and checkpoints lie in a bucket: saved there, resumed from there, read by every verb."""
+"""Trials whose results and checkpoints lie in a bucket: saved there, resumed from there, read by every
+verb."""
 
 import os
 import re
@@ -80,7 +81,9 @@ def test_a_checkpoint_in_the_bucket_that_is_of_no_use_is_dropped(bucket, tmp_pat
     assert RemoteFolder(bucket).names("") == set()
 
 
-def test_a_server_that_goes_away_stops_the_attempt_or_ends_it_as_an_error(bucket, monkeypatch, left_here, trouble_plugin):
+def test_a_server_that_goes_away_stops_the_attempt_or_ends_it_as_an_error(
+    bucket, monkeypatch, left_here, trouble_plugin
+):
     trial, conditions = trouble_plugin.trouble(steps=60, pause=0.005), Conditions(checkpoint_dir=bucket)
     attempt = advanced(trial, conditions)
 
@@ -123,7 +126,9 @@ def test_every_verb_answers_a_refusal_in_one_line(verb, s3_endpoint, capsys):
     assert re.search(r"^vera: .*s3://nowhere/x.*there is no such bucket", err)
 
 
-def test_results_in_a_bucket_are_rendered_and_reported_like_those_in_a_directory(bucket, tmp_path, monkeypatch, capsys):
+def test_results_in_a_bucket_are_rendered_and_reported_like_those_in_a_directory(
+    bucket, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     ships, mine = Store(ROOT / "results" / "published" / "trials"), Store("mine/trials")
     for row in [row for row in ships.rows() if row.sweep == "table2"]:
@@ -138,10 +143,24 @@ def test_results_in_a_bucket_are_rendered_and_reported_like_those_in_a_directory
     assert (output_folder(bucket) / "report.html").is_file()
 
 
-def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(bucket, tmp_path, capsys, monkeypatch, trouble_plugin):
-    """Killed as soon as a checkpoint is in the bucket, then run again: it goes on; then again: nothing runs."""
+def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(
+    bucket, tmp_path, capsys, monkeypatch, trouble_plugin
+):
+    """Killed as soon as a checkpoint is in the bucket, then run again: it goes on; then again: nothing
+    runs."""
     log, (trial,) = tmp_path / "log", find_sweep("patience").trials("laptop", range(1))
-    command = ("run", "patience", "--seeds", "1", "--plugin", str(PLUGIN), "--results-dir", bucket, "--checkpoint-every", "0")
+    command = (
+        "run",
+        "patience",
+        "--seeds",
+        "1",
+        "--plugin",
+        str(PLUGIN),
+        "--results-dir",
+        bucket,
+        "--checkpoint-every",
+        "0",
+    )
     driver = start(*command, TROUBLE_LOG=log)
     checkpoints = RemoteFolder(within(bucket, "checkpoints"))
     wait_for(lambda: checkpoints.names(""), driver)

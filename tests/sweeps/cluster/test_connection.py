@@ -11,7 +11,14 @@ import pytest
 from engine_helpers import wait_for
 
 from sweeps.cluster import connection as cluster
-from sweeps.cluster.connection import Available, available_nodes, check_resources, connected, cpus_per_gpu, protect_token
+from sweeps.cluster.connection import (
+    Available,
+    available_nodes,
+    check_resources,
+    connected,
+    cpus_per_gpu,
+    protect_token,
+)
 from sweeps.cluster.head_watch import watched_head
 from sweeps.errors import EngineError
 from sweeps.run.conditions import Conditions
@@ -111,7 +118,10 @@ def test_a_request_that_cannot_be_met_is_refused(cpus, gpus, words):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"gpus": 1.5}, "whole number of GPUs or a fraction below 1, got 1.5: choose another --gpus-per-trial"),
+        (
+            {"gpus": 1.5},
+            "whole number of GPUs or a fraction below 1, got 1.5: choose another --gpus-per-trial",
+        ),
         ({"gpus": 1e-9}, "at least 0.0001 of a GPU, got 1e-09: choose another --gpus-per-trial"),
         ({"cpus": 1e-9}, "at least 0.0001 of a CPU, got 1e-09: choose another --cpus-per-trial"),
         ({"cpus": float("nan")}, "of a CPU, got nan"),
@@ -133,7 +143,9 @@ def test_a_trial_must_fit_on_one_node():
     assert available_nodes([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
 
 
-MIXED = Available([{"CPU": 64.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 6.0, "GPU": 1.0}])
+MIXED = Available(
+    [{"CPU": 64.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 6.0, "GPU": 1.0}]
+)
 
 
 def test_one_node_must_have_all_that_a_trial_asks_for():
@@ -181,6 +193,7 @@ def test_a_cluster_that_does_not_start_is_one_line(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr("ray.init", late)
     with pytest.raises(
-        EngineError, match=r"^Ray could not be started on this machine: The current node timed out during startup\. It may be busy"
+        EngineError,
+        match=r"^Ray could not be started on this machine: The current node timed out during startup\. It may be busy",
     ):
         connected().__enter__()

@@ -32,7 +32,9 @@ def test_a_sweep_ends_as_rows(demo):
     assert {row.trial_id for row in rows} == {trial.id for trial in find_sweep("toy-demo").trials("smoke")}
     assert {(row.outcome, row.attempt, row.sweep) for row in rows} == {("ok", 1, "toy-demo")}
     assert out.count("✓") == 9
-    assert out.endswith(f"9 of 9 trials are done and in {folder}; to see it: vera report --results-dir {folder}\n")
+    assert out.endswith(
+        f"9 of 9 trials are done and in {folder}; to see it: vera report --results-dir {folder}\n"
+    )
     assert "\x1b" not in out
 
 
@@ -97,7 +99,10 @@ def test_a_seed_more_runs_exactly_the_new_trials(demo):
 def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
     arguments = ("faults", "--results-dir", tmp_path, "--plugin", PLUGIN.relative_to(ROOT))
     code, out, err = vera("run", *arguments, "--time-limit", 6)
-    assert f"2 of 4 trials are done and in {tmp_path}; to run again what failed: vera retry faults --profile smoke --results" in out
+    assert (
+        f"2 of 4 trials are done and in {tmp_path}; to run again what failed: vera retry faults --profile smoke --results"
+        in out
+    )
     rows = {row.label: row for row in Store(tmp_path / "trials").rows()}
     outcomes = {label: row.outcome for label, row in rows.items()}
     assert outcomes == {"good": "ok", "raises": "error", "diverges": "diverged", "slow": "timeout"}
@@ -109,7 +114,12 @@ def test_failures_are_rows_the_others_go_on_and_retry_runs_only_them(tmp_path):
 
     code, _, err = vera("retry", *arguments, "--time-limit", 6, TROUBLE_MENDED=1)
     again = {row.label: row for row in Store(tmp_path / "trials").rows()}
-    assert {label: row.attempt for label, row in again.items()} == {"good": 1, "raises": 2, "diverges": 1, "slow": 2}
+    assert {label: row.attempt for label, row in again.items()} == {
+        "good": 1,
+        "raises": 2,
+        "diverges": 1,
+        "slow": 2,
+    }
     assert (again["good"], again["diverges"]) == (rows["good"], rows["diverges"])
     assert (again["raises"].outcome, again["slow"].outcome, code) == ("ok", "timeout", 1)
 
@@ -132,7 +142,9 @@ def test_the_commands_that_are_offered_look_into_the_same_store(place, tmp_path,
     ("run toy-demo", "file/results"), ("plan toy-demo", "file/results"), ("status", "file/results"),
     ("run table2", "/proc/results"),
 ])  # fmt: skip
-def test_a_results_directory_that_cannot_be_used_is_one_clear_line(verb, place, tmp_path, monkeypatch, capsys):
+def test_a_results_directory_that_cannot_be_used_is_one_clear_line(
+    verb, place, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("not a directory")
     assert main([*verb.split(), "--results-dir", place]) == 2
@@ -192,10 +204,17 @@ def test_missing_data_are_named_once_before_anything_runs(tmp_path, capsys):
     @sweep("needs-files", "trials on data that are not there", seeds=(0, 1))
     def needs_files(profile, seeds):
         for seed in seeds:
-            yield Trial(TrialSpec({"name": "mnist-logit"}, {"energy": {"name": "nice"}}, {"name": "ml"}, 1, seed=seed), profile)
+            yield Trial(
+                TrialSpec(
+                    {"name": "mnist-logit"}, {"energy": {"name": "nice"}}, {"name": "ml"}, 1, seed=seed
+                ),
+                profile,
+            )
 
     try:
-        code = main(["run", "needs-files", "--results-dir", str(tmp_path / "results"), "--data-dir", str(tmp_path)])
+        code = main(
+            ["run", "needs-files", "--results-dir", str(tmp_path / "results"), "--data-dir", str(tmp_path)]
+        )
     finally:
         del sweeps._known["needs-files"]
     assert code == 2
@@ -211,7 +230,9 @@ def test_a_bad_part_is_named_by_whoever_comes_upon_it(tmp_path, capsys):
     assert "rows/zz.parquet is not readable" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("flag", [("--cpus-per-trial", "0"), ("--time-limit", "nan"), ("--gpus-per-trial", "-1")])
+@pytest.mark.parametrize(
+    "flag", [("--cpus-per-trial", "0"), ("--time-limit", "nan"), ("--gpus-per-trial", "-1")]
+)
 def test_numbers_that_mean_nothing_are_refused(flag, capsys):
     with pytest.raises(SystemExit):
         main(["run", "toy-demo", *flag])

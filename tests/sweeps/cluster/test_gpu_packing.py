@@ -1,4 +1,5 @@
-"""GPU packing: how many trials fit, from footprints as data; what is measured, on a device that is made up; the second attempt."""
+"""GPU packing: how many trials fit, from footprints as data; what is measured, on a device that is made up;
+the second attempt."""
 
 import json
 import os
@@ -52,7 +53,13 @@ def test_as_many_share_a_gpu_as_fit_into_its_memory_and_have_cpus(peak, cpus_per
     assert share(Footprint(int(peak * GB), GB // 2, 26 * GB), cpus_per_gpu, cpus) == expected
 
 
-@given(st.integers(0, 80 * GB), st.integers(1, 2 * GB), st.integers(8 * GB, 80 * GB), st.integers(1, 128), st.integers(1, 8))
+@given(
+    st.integers(0, 80 * GB),
+    st.integers(1, 2 * GB),
+    st.integers(8 * GB, 80 * GB),
+    st.integers(1, 128),
+    st.integers(1, 8),
+)
 def test_what_is_chosen_fits_and_one_more_would_not(peak, context, memory, cpus_per_gpu, cpus):
     part = share(Footprint(peak, context, memory), cpus_per_gpu, cpus)
     assert 0 < part <= 1
@@ -144,9 +151,13 @@ def test_the_second_attempt_has_a_whole_gpu_and_knows_of_the_first():
     row = make_row(outcome="out_of_memory", gpus=0.25, attempt=3, outcome_step=7, reason="CUDA out of memory")
     (again,) = repeats([job], Held(row))
     assert (again["attempt"], again["gpus"], again["label"]) == (4, 1.0, "kept")
-    assert again["before"].startswith("Attempt 3 ended out_of_memory at step 7 with 0.25 of a GPU: CUDA out of memory\n")
+    assert again["before"].startswith(
+        "Attempt 3 ended out_of_memory at step 7 with 0.25 of a GPU: CUDA out of memory\n"
+    )
     assert list(repeats([again], Held(replace(row, attempt=4, gpus=1.0)))) == [], "once"
-    assert list(repeats([job], Held(replace(row, attempt=2)))) == [], "the row of an older attempt says nothing"
+    assert list(repeats([job], Held(replace(row, attempt=2)))) == [], (
+        "the row of an older attempt says nothing"
+    )
     assert list(repeats([job], Held())) == []
 
 
@@ -190,7 +201,9 @@ def test_a_trial_too_large_for_its_part_of_a_gpu_gets_a_whole_one_once(tmp_path)
     assert "2 of 3 trials are done" in done.stdout
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="the GPU must be one that Ray counts and torch cannot use")
+@pytest.mark.skipif(
+    torch.cuda.is_available(), reason="the GPU must be one that Ray counts and torch cannot use"
+)
 def test_auto_says_what_it_waits_for_before_it_measures(tmp_path):
     done = on_one_logical_gpu(tmp_path, "--gpus-per-trial", "auto")
     assert done.returncode == 2
@@ -203,7 +216,9 @@ def test_auto_says_what_it_waits_for_before_it_measures(tmp_path):
 
 
 def test_auto_needs_a_gpu():
-    with pytest.raises(EngineError, match="--gpus-per-trial auto measures a trial on a GPU, and no node has one"):
+    with pytest.raises(
+        EngineError, match="--gpus-per-trial auto measures a trial on a GPU, and no node has one"
+    ):
         check_packable({"CPU": 8.0, "GPU": 0.0})
     check_packable({"CPU": 8.0, "GPU": 1.0})
 
@@ -216,7 +231,16 @@ def test_auto_without_a_gpu_is_one_line_and_no_trial_is_run(tmp_path, capsys, mo
         yield {"CPU": 2.0, "GPU": 0.0}
 
     monkeypatch.setattr("sweeps.cluster.execute.connected", bare)
-    command = ["run", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path), "--gpus-per-trial", "auto"]
+    command = [
+        "run",
+        "toy-demo",
+        "--profile",
+        "smoke",
+        "--results-dir",
+        str(tmp_path),
+        "--gpus-per-trial",
+        "auto",
+    ]
     assert main(command) == 2
     assert capsys.readouterr().err == (
         "vera: --gpus-per-trial auto measures a trial on a GPU, and no node has one: leave it out to run on CPUs.\n"

@@ -1,4 +1,5 @@
-"""Before trials start on a cluster that was joined: what a node may lack, as data; and two real nodes, asked."""
+"""Before trials start on a cluster that was joined: what a node may lack, as data; and two real nodes,
+asked."""
 
 import os
 import socket
@@ -26,7 +27,9 @@ from sweeps.store.bucket_folder import RemoteFolder
 from sweeps.store.store import Store
 from sweeps.trial.sweep import find_sweep
 
-GOOD = Answer(versions={"python": "3.11.4", "ray": "2.60.0", "torch": "2.13.0+cpu", "vera": "0.1.0"}, commit="a" * 40)
+GOOD = Answer(
+    versions={"python": "3.11.4", "ray": "2.60.0", "torch": "2.13.0+cpu", "vera": "0.1.0"}, commit="a" * 40
+)
 QUESTION = Question("/shared/results", ".mark", ("/data",))
 
 
@@ -51,7 +54,9 @@ def test_another_release_is_refused(name):
 
 def test_what_is_not_installed_is_refused():
     versions = {name: version for name, version in GOOD.versions.items() if name != "torch"}
-    assert "second: has torch not installed, this machine 2.13.0." in refusal(second=replace(GOOD, versions=versions))
+    assert "second: has torch not installed, this machine 2.13.0." in refusal(
+        second=replace(GOOD, versions=versions)
+    )
 
 
 def test_a_build_for_a_gpu_or_a_patch_of_python_is_the_same_release():
@@ -61,7 +66,9 @@ def test_a_build_for_a_gpu_or_a_patch_of_python_is_the_same_release():
 
 
 def test_other_code_is_refused_where_both_commits_are_known():
-    assert "has the code at commit bbbbbbbb, this machine at aaaaaaaa" in refusal(a=replace(GOOD, commit="b" * 40))
+    assert "has the code at commit bbbbbbbb, this machine at aaaaaaaa" in refusal(
+        a=replace(GOOD, commit="b" * 40)
+    )
     refuse({"a": replace(GOOD, commit="")}, QUESTION, GOOD)
 
 
@@ -76,7 +83,10 @@ def test_a_results_directory_of_its_own_is_refused():
 def test_nodes_with_one_trouble_are_named_together_and_the_way_on_is_said():
     missing = replace(GOOD, missing=("/data",))
     said = refusal(one=missing, two=missing, three=Answer(silence="did not answer within 120 s"))
-    assert "one, two: has no /data; three: did not answer within 120 s. Mend that, or leave --address out" in said
+    assert (
+        "one, two: has no /data; three: did not answer within 120 s. Mend that, or leave --address out"
+        in said
+    )
 
 
 def test_an_answer_tells_of_this_machine(tmp_path, monkeypatch):
@@ -90,7 +100,9 @@ def test_an_answer_tells_of_this_machine(tmp_path, monkeypatch):
 
 
 def test_a_mark_that_cannot_be_left_is_an_error_with_a_way_on(tmp_path):
-    with pytest.raises(StoreError, match=r"cannot be written: No such file or directory. Choose another --results-dir"):
+    with pytest.raises(
+        StoreError, match=r"cannot be written: No such file or directory. Choose another --results-dir"
+    ):
         preflight.check_nodes(tmp_path / "no")
 
 
@@ -101,7 +113,10 @@ class Denied(OSError):
     """As `sweeps.store.s3` words what a server refuses."""
 
     def __init__(self, *_):
-        super().__init__(5, "access is denied. Credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+        super().__init__(
+            5,
+            "access is denied. Credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment",
+        )
 
 
 def deny(*_):
@@ -126,7 +141,9 @@ def test_a_bucket_is_written_read_and_cleared_by_whoever_is_asked(marked, monkey
     done = []
     for doing in ("put", "opened", "delete"):
         honest = getattr(RemoteFolder, doing)
-        monkeypatch.setattr(RemoteFolder, doing, lambda *a, d=doing, h=honest: done.append((d, a[1])) or h(*a))
+        monkeypatch.setattr(
+            RemoteFolder, doing, lambda *a, d=doing, h=honest: done.append((d, a[1])) or h(*a)
+        )
     given = answer(marked)
     assert (given.shares, given.writes, given.refused) == (True, True, "")
     own = done[0][1]
@@ -144,12 +161,20 @@ def test_a_bucket_that_cannot_be_used_is_refused_with_the_reason_and_the_way_on(
     with pytest.raises(EngineError) as caught:
         refuse({"node 1": replace(GOOD, refused=given.refused)}, marked, GOOD)
     assert "node 1: cannot " in str(caught.value)
-    assert "in the environment of each node: docs/cluster.md says how they get there. Mend that" in str(caught.value)
+    assert "in the environment of each node: docs/cluster.md says how they get there. Mend that" in str(
+        caught.value
+    )
 
 
 def test_a_server_that_a_node_does_not_reach_is_no_matter_of_credentials(marked):
-    given = replace(GOOD, refused="Cannot use the results in s3://x: the server does not answer (timeout). Check the address.")
-    with pytest.raises(EngineError, match=r"node 1: cannot use the results in s3://x: the server .* Check the address\. Mend that"):
+    given = replace(
+        GOOD,
+        refused="Cannot use the results in s3://x: the server does not answer (timeout). Check the address.",
+    )
+    with pytest.raises(
+        EngineError,
+        match=r"node 1: cannot use the results in s3://x: the server .* Check the address\. Mend that",
+    ):
         refuse({"node 1": given}, marked, GOOD)
 
 
@@ -239,14 +264,18 @@ def test_every_node_of_a_real_cluster_is_asked(tmp_path, guarded_bucket):
     assert shares == "[False, False]"
     assert denied.startswith("The cluster cannot run these trials. node POOR (")
     assert denied.count("node ") == 1
-    assert f"cannot use the results in {guarded_bucket}: access is denied. Credentials are AWS_ACCESS_KEY_ID" in denied
+    assert (
+        f"cannot use the results in {guarded_bucket}: access is denied. Credentials are AWS_ACCESS_KEY_ID"
+        in denied
+    )
     assert objects_in(guarded_bucket) == []
 
 
 def test_an_address_where_nothing_answers_is_refused_soon():
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(
-        EngineError, match=rf"No Ray cluster answers at {address} \(Connection refused; tried for 0.3 s\): start one"
+        EngineError,
+        match=rf"No Ray cluster answers at {address} \(Connection refused; tried for 0.3 s\): start one",
     ):
         check_reachable(address, patience=0.3)
     with pytest.raises(EngineError, match=r"No Ray cluster answers at no-such-host.invalid:1"):
@@ -269,14 +298,26 @@ def test_a_run_on_a_cluster_that_is_not_there_is_one_line(tmp_path, capsys, monk
     from bench.cli.main import main
 
     monkeypatch.setattr(cluster.check_reachable, "__defaults__", (0.3,))
-    code = main(["run", "toy-demo", "--profile", "smoke", "--results-dir", str(tmp_path), "--address", f"127.0.0.1:{free_port()}"])
+    code = main(
+        [
+            "run",
+            "toy-demo",
+            "--profile",
+            "smoke",
+            "--results-dir",
+            str(tmp_path),
+            "--address",
+            f"127.0.0.1:{free_port()}",
+        ]
+    )
     assert code == 2
     assert capsys.readouterr().err.startswith("vera: No Ray cluster answers at 127.0.0.1:")
 
 
 @pytest.fixture
 def no_ray_runs(monkeypatch, tmp_path):
-    """As on a machine of which nobody else's Ray is seen; the folder in which Ray notes the address of what it started."""
+    """As on a machine of which nobody else's Ray is seen; the folder in which Ray notes the address of what
+    it started."""
     monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
@@ -294,7 +335,10 @@ def test_auto_says_so_where_the_last_cluster_is_gone(no_ray_runs):
     address = f"127.0.0.2:{free_port()}"
     (no_ray_runs / "ray_current_cluster").write_text(address)
     with (
-        pytest.raises(EngineError, match=rf"No Ray cluster answers at {address} \(.*start one \(ray start --head\), or leave"),
+        pytest.raises(
+            EngineError,
+            match=rf"No Ray cluster answers at {address} \(.*start one \(ray start --head\), or leave",
+        ),
         connected("auto"),
     ):
         pass
@@ -302,7 +346,9 @@ def test_auto_says_so_where_the_last_cluster_is_gone(no_ray_runs):
 
 def test_auto_says_so_where_there_was_none(no_ray_runs):
     with (
-        pytest.raises(EngineError, match=r"No Ray cluster was found here to join: start one \(ray start --head\)"),
+        pytest.raises(
+            EngineError, match=r"No Ray cluster was found here to join: start one \(ray start --head\)"
+        ),
         connected("auto"),
     ):
         pass
@@ -313,12 +359,19 @@ def test_a_cluster_is_joined_by_flag_or_environment(monkeypatch):
     assert joined_address(None) is None
     assert joined_address("head:6379") == "head:6379"
     monkeypatch.setenv("RAY_ADDRESS", "other:6379")
-    assert (joined_address(None), joined_address("head:1"), joined_address("local")) == ("other:6379", "head:1", None)
+    assert (joined_address(None), joined_address("head:1"), joined_address("local")) == (
+        "other:6379",
+        "head:1",
+        None,
+    )
 
 
 def test_the_row_of_a_trial_that_a_later_node_kept_to_itself_says_so(tmp_path):
     """A node that joined when the others had been asked, with a directory of the same name."""
-    (trial, *_), folder = find_sweep("toy-demo").trials("smoke"), Engine(tmp_path / "trials", tmp_path / "checkpoints")
+    (trial, *_), folder = (
+        find_sweep("toy-demo").trials("smoke"),
+        Engine(tmp_path / "trials", tmp_path / "checkpoints"),
+    )
     told = SimpleNamespace(errors={}, last={trial.id: {"done": True, "trained_steps": 20, "metrics": {}}})
     close([(trial, job_for(trial, 1, 0.0))], folder, told, Listener(), Store(folder.store))
     (row,) = Store(folder.store).rows()

@@ -1,4 +1,5 @@
-"""Searches that really run: on a local cluster, interrupted and resumed, with early stops; and the command line round them."""
+"""Searches that really run: on a local cluster, interrupted and resumed, with early stops; and the command
+line round them."""
 
 import json
 from pathlib import Path
@@ -20,7 +21,9 @@ from vera.spec.trial_spec import TrialSpec
 
 def base(profile):
     networks = {"energy": {"name": "mixture", "components": 5}}
-    return Trial(TrialSpec({"name": "moons"}, networks, {"name": "ml"}, 60, 50, evaluate_every=5), profile, label="ML")
+    return Trial(
+        TrialSpec({"name": "moons"}, networks, {"name": "ml"}, 60, 50, evaluate_every=5), profile, label="ML"
+    )
 
 
 SEARCH = Search(
@@ -143,11 +146,25 @@ def test_without_a_task_it_says_what_there_is():
 
 def test_names_and_grids_are_part_of_what_is_asked(tmp_path):
     grid = ("--sampler", "grid", "--grid", "lr=1e-3,1e-2", "--grid", "method.generator_lr=1e-3")
-    common = ("search", "moons", "--profile", "smoke", "--dry-run", "--scheduler", "none", "--results-dir", tmp_path)
+    common = (
+        "search",
+        "moons",
+        "--profile",
+        "smoke",
+        "--dry-run",
+        "--scheduler",
+        "none",
+        "--results-dir",
+        tmp_path,
+    )
     code, out, _ = vera(*common, *grid, "--name", "few")
     assert code == 0
-    assert out.startswith("search-moons-vera-few · smoke profile · 8 configurations of 2 seeds, 0 of them begun already")
-    assert "\nwould run up to 16 more trials of 320 training steps in all; the grid of 8 would take 320\n" in out
+    assert out.startswith(
+        "search-moons-vera-few · smoke profile · 8 configurations of 2 seeds, 0 of them begun already"
+    )
+    assert (
+        "\nwould run up to 16 more trials of 320 training steps in all; the grid of 8 would take 320\n" in out
+    )
     assert "\n  method.lr              0.001, 0.01\n" in out
     assert "without a score" not in out
     assert vera(*common)[1].startswith("search-moons-vera-tpe · smoke profile · 40 configurations")

@@ -1,4 +1,5 @@
-"""A search as Tune sees it, without a cluster: what is handed out, and what is told to the search of the trials' ends."""
+"""A search as Tune sees it, without a cluster: what is handed out, and what is told to the search of the
+trials' ends."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,13 +38,21 @@ DONE = {"done": True}
 
 @pytest.fixture
 def scene(tmp_path):
-    """A search of two configurations whose trials have a quarter of a GPU, and a store to write their rows into."""
-    engine, store = Engine(tmp_path / "trials", tmp_path / "checkpoints", Conditions(gpus=1.0)), Store(tmp_path / "trials")
+    """A search of two configurations whose trials have a quarter of a GPU, and a store to write their rows
+    into."""
+    engine, store = (
+        Engine(tmp_path / "trials", tmp_path / "checkpoints", Conditions(gpus=1.0)),
+        Store(tmp_path / "trials"),
+    )
 
     def begin(rule=None):
-        proposer = Proposer(SEARCH, "smoke", sampler="grid", rule=rule or Never(), configurations=2, rows=store.rows())
+        proposer = Proposer(
+            SEARCH, "smoke", sampler="grid", rule=rule or Never(), configurations=2, rows=store.rows()
+        )
         jobs = Jobs(engine, store, 0.25, proposer.rule.milestones)
-        return SimpleNamespace(proposer=proposer, jobs=jobs, searcher=ProposerSearcher(proposer, jobs), store=store)
+        return SimpleNamespace(
+            proposer=proposer, jobs=jobs, searcher=ProposerSearcher(proposer, jobs), store=store
+        )
 
     return begin
 
@@ -52,7 +61,12 @@ def end(scene, name, outcome="ok", **changes):
     """A worker writes the row of its job; Tune tells the searcher."""
     trial = scene.searcher.issued[name]
     job = scene.jobs.made[trial.id]
-    facts = {"seed": trial.spec.seed, "spec": canonical_json(trial.facts), "sweep": trial.sweep, "profile": trial.profile}
+    facts = {
+        "seed": trial.spec.seed,
+        "spec": canonical_json(trial.facts),
+        "sweep": trial.sweep,
+        "profile": trial.profile,
+    }
     told = {"attempt": job["attempt"], "gpus": job["gpus"], "metrics": '{"test_log_likelihood": -1.0}'}
     scene.store.write(Record(make_row(trial.id, outcome=outcome, **(facts | told | changes)), [], {}))
     scene.searcher.on_trial_complete(name, DONE)
@@ -86,8 +100,18 @@ def test_a_row_of_an_earlier_attempt_is_not_taken_for_that_of_the_job(scene):
 
 
 def report(trial, step, value):
-    worker = {"worker/device": "cuda", "worker/processor": "a GPU elsewhere", "worker/started_at": "2026-01-01T00:00:00.000+00:00"}
-    about = {"trial": trial.id, "trained_steps": step, "trained_seconds": 3.0, "done": False, "metrics/test_log_likelihood": value}
+    worker = {
+        "worker/device": "cuda",
+        "worker/processor": "a GPU elsewhere",
+        "worker/started_at": "2026-01-01T00:00:00.000+00:00",
+    }
+    about = {
+        "trial": trial.id,
+        "trained_steps": step,
+        "trained_seconds": 3.0,
+        "done": False,
+        "metrics/test_log_likelihood": value,
+    }
     return about | worker
 
 
@@ -99,7 +123,11 @@ def test_what_is_stopped_has_the_row_of_its_worker(scene):
     assert scheduler.on_trial_result(None, None, report(second, 10, -2.0)) == TrialScheduler.STOP
     row = made.store.row(second.id)
     assert (row.outcome, row.outcome_step, row.gpus, row.seconds) == ("stopped_early", 10, 0.25, 3.0)
-    assert (row.device, row.processor, row.started_at) == ("cuda", "a GPU elsewhere", "2026-01-01T00:00:00.000+00:00")
+    assert (row.device, row.processor, row.started_at) == (
+        "cuda",
+        "a GPU elsewhere",
+        "2026-01-01T00:00:00.000+00:00",
+    )
     assert [(point.step, point.value) for point in made.store.curves(second.id)] == [(10, -2.0)]
 
 
@@ -150,4 +178,9 @@ def test_gpus_are_measured_on_the_largest_of_the_trials(monkeypatch, tmp_path):
     engine = Engine(tmp_path / "trials", tmp_path / "checkpoints", pack_gpus=True)
     assert running._gpus(proposer, engine, {}, Listener()) == pytest.approx(1 / 3)
     assert asked == [(64, "ml"), (64, "dsm")]
-    assert running._gpus(proposer, replace(engine, pack_gpus=False, conditions=Conditions(gpus=0.5)), {}, Listener()) == 0.5
+    assert (
+        running._gpus(
+            proposer, replace(engine, pack_gpus=False, conditions=Conditions(gpus=0.5)), {}, Listener()
+        )
+        == 0.5
+    )

@@ -1,7 +1,9 @@
-"""What the engine must survive: killed workers, killed drivers, Ctrl-C, two drivers at once; and logical GPUs.
+"""What the engine must survive: killed workers, killed drivers, Ctrl-C, two drivers at once; and logical
+GPUs.
 
-The first tests read one story: a sweep of patient trials whose worker is killed, then its driver, then it is interrupted, and
-which is then left alone. Each step of a trial leaves a line in a log: which process, which step, whose trial.
+The first tests read one story: a sweep of patient trials whose worker is killed, then its driver, then it is
+interrupted, and which is then left alone. Each step of a trial leaves a line in a log: which process, which
+step, whose trial.
 """
 
 import os
@@ -32,7 +34,10 @@ EARLY = 100
 def read_log(path):
     """[(process id, step, seed, CUDA_VISIBLE_DEVICES)]; a line that is being written is left out."""
     lines = [line.split() for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    return [(int(pid), int(step), round(float(pause) * 1e6) % 10_000, devices) for pid, step, pause, devices in lines]
+    return [
+        (int(pid), int(step), round(float(pause) * 1e6) % 10_000, devices)
+        for pid, step, pause, devices in lines
+    ]
 
 
 def processes_of(log, seed):
@@ -77,7 +82,18 @@ def record_of(store, trial_id):
 def story(tmp_path_factory, trouble_plugin):
     folder = tmp_path_factory.mktemp("story")
     log = folder / "log"
-    command = ("run", "patience", "--results-dir", folder, "--plugin", PLUGIN, "--checkpoint-every", 0, "--max-concurrent", 2)
+    command = (
+        "run",
+        "patience",
+        "--results-dir",
+        folder,
+        "--plugin",
+        PLUGIN,
+        "--checkpoint-every",
+        0,
+        "--max-concurrent",
+        2,
+    )
     trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop")}
     saved = lambda: [path.stem for path in (folder / "checkpoints").glob("*.pt")]  # noqa: E731
 
@@ -99,7 +115,9 @@ def story(tmp_path_factory, trouble_plugin):
     after_kill = stored(folder)
 
     driver = start(*command, TROUBLE_LOG=log)
-    wait_for(lambda: any(step <= EARLY for pid, step in last_steps(log).items() if pid not in workers), driver)
+    wait_for(
+        lambda: any(step <= EARLY for pid, step in last_steps(log).items() if pid not in workers), driver
+    )
     ctrl_c(driver)
     interrupted = finish(driver)
     left, before_last = saved(), stored(folder)
@@ -154,7 +172,18 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_trials_resumable(story):
 
 
 def test_two_drivers_on_one_store_leave_one_row_a_trial(tmp_path):
-    command = ("run", "toy-demo", "--profile", "smoke", "--only", "method=ml", "--results-dir", tmp_path, "--max-concurrent", 1)
+    command = (
+        "run",
+        "toy-demo",
+        "--profile",
+        "smoke",
+        "--only",
+        "method=ml",
+        "--results-dir",
+        tmp_path,
+        "--max-concurrent",
+        1,
+    )
     drivers = [start(*command), start(*command)]
     ends = [finish(driver) for driver in drivers]
     assert [(code, err) for code, _, err in ends] == [(0, ""), (0, "")]
@@ -177,7 +206,8 @@ with connected(cpus=16, gpus=4):
 
 
 def test_sixteen_trials_share_four_logical_gpus_and_each_sees_its_own(tmp_path):
-    """Every trial waits at its first step until all sixteen are there, so the sweep ends only if they run at once."""
+    """Every trial waits at its first step until all sixteen are there, so the sweep ends only if they run at
+    once."""
     log = tmp_path / "log"
     command = ["run", "meeting", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
     done = subprocess.run(
@@ -194,7 +224,18 @@ def test_sixteen_trials_share_four_logical_gpus_and_each_sees_its_own(tmp_path):
 
 def test_a_store_that_becomes_unwritable_stops_the_run_and_costs_nothing(tmp_path):
     log, away = tmp_path / "log", tmp_path / "away"
-    command = ("run", "patience", "--seeds", 2, "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 2)
+    command = (
+        "run",
+        "patience",
+        "--seeds",
+        2,
+        "--results-dir",
+        tmp_path,
+        "--plugin",
+        PLUGIN,
+        "--max-concurrent",
+        2,
+    )
     driver = start(*command, TROUBLE_LOG=log)
     wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
     (tmp_path / "trials").rename(away)
@@ -214,7 +255,18 @@ def test_a_store_that_becomes_unwritable_stops_the_run_and_costs_nothing(tmp_pat
 def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
     """Both trials wait half-way until the node is dead, so neither can end before."""
     log, gate, checkpoints = tmp_path / "log", tmp_path / "gate", tmp_path / "checkpoints"
-    command = ("run", "patience", "--seeds", 2, "--plugin", PLUGIN, "--results-dir", tmp_path, "--checkpoint-every", 0)
+    command = (
+        "run",
+        "patience",
+        "--seeds",
+        2,
+        "--plugin",
+        PLUGIN,
+        "--results-dir",
+        tmp_path,
+        "--checkpoint-every",
+        0,
+    )
     with cluster(TROUBLE_LOG=log, TROUBLE_GATE=gate) as nodes:
         nodes.head()
         second = nodes.another()
@@ -233,7 +285,18 @@ def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
 @pytest.mark.parametrize(("send", "code"), [(ctrl_c, 130), (terminate, 143)])
 def test_who_stops_a_run_finds_what_ran_saved_though_no_checkpoint_was_due(tmp_path, send, code):
     log = tmp_path / "log"
-    command = ("run", "patience", "--seeds", 2, "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 2)
+    command = (
+        "run",
+        "patience",
+        "--seeds",
+        2,
+        "--results-dir",
+        tmp_path,
+        "--plugin",
+        PLUGIN,
+        "--max-concurrent",
+        2,
+    )
     driver = start(*command, "--checkpoint-every", 10_000, TROUBLE_LOG=log)
     wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
     assert not list((tmp_path / "checkpoints").glob("*.pt"))

@@ -1,4 +1,5 @@
-"""A worker, without a cluster round it: it stores the trial that it was asked for, or says why it is another one here."""
+"""A worker, without a cluster round it: it stores the trial that it was asked for, or says why it is another
+one here."""
 
 from dataclasses import asdict, replace
 
@@ -44,13 +45,20 @@ def test_a_worker_stores_the_trial_that_it_was_asked_for(worker, tmp_path):
     assert (row.trial_id, row.outcome, row.label, row.attempt) == (trial.id, "ok", "mine", 2)
 
 
-def test_data_that_differ_from_the_drivers_are_an_error_of_the_trial_that_was_asked_for(worker, tmp_path, monkeypatch):
+def test_data_that_differ_from_the_drivers_are_an_error_of_the_trial_that_was_asked_for(
+    worker, tmp_path, monkeypatch
+):
     trial = plugin().trouble()
     job, asked = job_for(trial, 1, 0.0), trial.facts["data_fingerprint"]
     monkeypatch.setattr(tasks, "data_fingerprint", lambda spec: "0123456789abcdef")
     report = worker(job).step()
     (row,) = Store(tmp_path / "store").rows()
-    assert (report["done"], report["trial"], report["outcome"], report["trained_steps"]) == (True, trial.id, "error", 0)
+    assert (report["done"], report["trial"], report["outcome"], report["trained_steps"]) == (
+        True,
+        trial.id,
+        "error",
+        0,
+    )
     assert (row.trial_id, row.outcome, row.data_fingerprint) == (trial.id, "error", asked)
     assert row.reason == (
         f"the data on this node differ from the driver's: their fingerprint is 0123456789abcdef here, {asked} there"
@@ -78,7 +86,11 @@ def test_data_that_a_node_lacks_are_an_error_of_the_trial_that_was_asked_for(wor
     monkeypatch.setattr(tasks, "data_fingerprint", lack)
     worker(job).step()
     (row,) = Store(tmp_path / "store").rows()
-    assert (row.trial_id, row.outcome, row.reason) == (trial.id, "error", "DataMissing: there is no file points.npy")
+    assert (row.trial_id, row.outcome, row.reason) == (
+        trial.id,
+        "error",
+        "DataMissing: there is no file points.npy",
+    )
 
 
 def test_a_trial_as_told_is_the_trial_itself_where_nothing_differs():
@@ -87,7 +99,9 @@ def test_a_trial_as_told_is_the_trial_itself_where_nothing_differs():
     assert (told.id, told.facts, told.difference_here()) == (trial.id, trial.facts, "")
 
 
-def test_the_row_of_a_lost_trial_has_the_seconds_and_the_hardware_of_its_worker(worker, tmp_path, monkeypatch):
+def test_the_row_of_a_lost_trial_has_the_seconds_and_the_hardware_of_its_worker(
+    worker, tmp_path, monkeypatch
+):
     trial = plugin().trouble(steps=10_000, pause=0.001)
     job, store = job_for(trial, 1, 0.0), Store(tmp_path / "store")
     engine = Engine(tmp_path / "store", tmp_path / "checkpoints")

@@ -1,6 +1,8 @@
-"""A search over two nodes, one of which dies in the middle, and then the head, which is started again; told as one story.
+"""A search over two nodes, one of which dies in the middle, and then the head, which is started again; told
+as one story.
 
-The command is the same each time. It ends with the head, since nobody hands out trials then; given once more, it does the rest.
+The command is the same each time. It ends with the head, since nobody hands out trials then; given once more,
+it does the rest.
 """
 
 import json
@@ -34,7 +36,9 @@ class Scene:
         new.replace(self.allowance)
 
     def steps(self):
-        return Counter(line for line in self.trace.read_text().splitlines(keepends=True) if line.endswith("\n"))
+        return Counter(
+            line for line in self.trace.read_text().splitlines(keepends=True) if line.endswith("\n")
+        )
 
     def rows(self):
         return {row.trial_id: row for row in Store(self.results / "trials").rows()}
@@ -44,7 +48,9 @@ class Scene:
 def story(tmp_path_factory):
     scene = Scene(tmp_path_factory.mktemp("nodes"))
     scene.allow(5 * STEPS)
-    with cluster(TRACE=scene.trace, ALLOWANCE=scene.allowance, RAY_gcs_rpc_server_reconnect_timeout_s=15) as nodes:
+    with cluster(
+        TRACE=scene.trace, ALLOWANCE=scene.allowance, RAY_gcs_rpc_server_reconnect_timeout_s=15
+    ) as nodes:
         shared = ("--results-dir", scene.results, "--plugin", PLUGIN, "--address", nodes.address)
         command = ("search", "flow", "--method", "ml", "--profile", "smoke", "--scheduler", "none",
                    "--configurations", CONFIGURATIONS, "--seeds", SEEDS, *shared)  # fmt: skip
@@ -90,16 +96,22 @@ def test_no_trial_is_lost_or_counted_twice(story):
     assert len({row.trial_id for row in rows}) == len(rows) == CONFIGURATIONS * SEEDS
     assert {row.outcome for row in rows} <= {"ok", "diverged"}
     assert {row.attempt for row in rows} == {1}
-    parts = (story.scene.results / "trials" / "rows").glob("[!.]*")  # what a killed node was writing begins with a dot
+    parts = (story.scene.results / "trials" / "rows").glob(
+        "[!.]*"
+    )  # what a killed node was writing begins with a dot
     assert len(list(parts)) == len(Store(story.scene.results / "trials").rows())
     kept = {row.trial_id: row for row in rows}
-    assert story.with_both.items() <= story.with_one.items() <= kept.items(), "what was finished is not run again"
+    assert story.with_both.items() <= story.with_one.items() <= kept.items(), (
+        "what was finished is not run again"
+    )
 
 
 def test_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
     scores = defaultdict(list)
     for row in searched(story):
-        score = json.loads(row.metrics)["test_log_likelihood"] if row.outcome == "ok" else FLOW_LIKELIHOOD.worst
+        score = (
+            json.loads(row.metrics)["test_log_likelihood"] if row.outcome == "ok" else FLOW_LIKELIHOOD.worst
+        )
         scores[json.loads(row.spec)["method"]["lr"]].append(max(score, FLOW_LIKELIHOOD.worst))
     assert {len(values) for values in scores.values()} == {SEEDS}
     winner = max(scores, key=lambda lr: mean(scores[lr]))

@@ -1,4 +1,5 @@
-"""A busy cluster: what the first trial waits for is said once, and not where it only takes its time to start."""
+"""A busy cluster: what the first trial waits for is said once, and not where it only takes its time to
+start."""
 
 import threading
 
@@ -16,8 +17,16 @@ ONE = {"CPU": 1.0, "GPU": 0.0}
         (ONE, {}, "waiting for 1 CPU: the cluster has no CPU free"),
         ({"CPU": 4.0, "GPU": 0.0}, {"CPU": 1.5}, "waiting for 4 CPU: the cluster has 1.5 CPU free"),
         ({"CPU": 1.0, "GPU": 0.5}, {"CPU": 8.0}, "waiting for 0.5 GPU: the cluster has no GPU free"),
-        ({"CPU": 4.0, "GPU": 1.0}, {"CPU": 1.0}, "waiting for 4 CPU and 1 GPU: the cluster has 1 CPU and no GPU free"),
-        ({"CPU": 4.0, "GPU": 0.0}, {"CPU": 6.0}, "waiting for 4 CPU: no node of the cluster has as much free"),
+        (
+            {"CPU": 4.0, "GPU": 1.0},
+            {"CPU": 1.0},
+            "waiting for 4 CPU and 1 GPU: the cluster has 1 CPU and no GPU free",
+        ),
+        (
+            {"CPU": 4.0, "GPU": 0.0},
+            {"CPU": 6.0},
+            "waiting for 4 CPU: no node of the cluster has as much free",
+        ),
     ],
 )
 def test_what_is_waited_for_in_words(wanted, free, text):
@@ -62,7 +71,9 @@ def ended():
 
 
 def test_a_trial_that_finds_no_room_is_told_of_once(rooms):
-    assert heard(rooms, {"mine": "PENDING", "next": "PENDING"}) == ["waiting for 1 CPU: the cluster has no CPU free"]
+    assert heard(rooms, {"mine": "PENDING", "next": "PENDING"}) == [
+        "waiting for 1 CPU: the cluster has no CPU free"
+    ]
 
 
 @pytest.mark.parametrize("ours", [{}, {"mine": "CREATED"}, {"mine": "CREATED", "next": "PENDING"}])

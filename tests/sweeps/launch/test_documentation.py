@@ -8,7 +8,9 @@ from launch_helpers import text_of
 from locations import ROOT
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
-COMMANDS = [line.split(" | ")[0] for line in re.findall(r"^(vera launch .*)$", PAGE.replace("\\\n", ""), re.MULTILINE)]
+COMMANDS = [
+    line.split(" | ")[0] for line in re.findall(r"^(vera launch .*)$", PAGE.replace("\\\n", ""), re.MULTILINE)
+]
 
 
 def rendered(capsys, command):

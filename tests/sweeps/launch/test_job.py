@@ -20,7 +20,11 @@ def submission(capsys, *arguments):
 
 def test_ray_takes_the_command_line(capsys):
     found = submission(capsys, *SHARED, "--address", "http://127.0.0.1:8265", "--name", "night")
-    assert (found["address"], found["submission_id"], found["no_wait"]) == ("http://127.0.0.1:8265", "night", True)
+    assert (found["address"], found["submission_id"], found["no_wait"]) == (
+        "http://127.0.0.1:8265",
+        "night",
+        True,
+    )
     command = parsed(found["entrypoint"])
     assert (command.sweep, command.profile, command.only, command.results_dir) == (
         "table2", "paper", ["method=vera"], "/shared/results",

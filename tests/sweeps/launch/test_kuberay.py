@@ -1,4 +1,5 @@
-"""The RayJob manifest, held to the part of the `ray.io/v1` definition that it uses; an unknown field would be dropped unseen."""
+"""The RayJob manifest, held to the part of the `ray.io/v1` definition that it uses; an unknown field would be
+dropped unseen."""
 
 import re
 
@@ -13,10 +14,19 @@ from sweeps.launch.settings import RAY_VERSION
 
 
 def closed(required=(), **properties):
-    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": properties,
+        "additionalProperties": False,
+    }
 
 
-TEXT, PATH, COUNT = {"type": "string", "minLength": 1}, {"type": "string", "pattern": "^/"}, {"type": "integer", "minimum": 0}
+TEXT, PATH, COUNT = (
+    {"type": "string", "minLength": 1},
+    {"type": "string", "pattern": "^/"},
+    {"type": "integer", "minimum": 0},
+)
 TEXTS = {"type": "object", "additionalProperties": TEXT}
 AMOUNTS = {"type": "object", "additionalProperties": {"anyOf": [COUNT, TEXT]}}
 CONTAINER = closed(
@@ -62,7 +72,19 @@ def job_of(capsys, *arguments):
 
 
 def test_all_pods_are_alike_and_share_the_results(capsys):
-    job = job_of(capsys, *SHARED, *CLAIM, "--nodes", 4, "--cpus-per-node", 6, "--gpus-per-node", 2, "--memory-per-node", "64Gi")
+    job = job_of(
+        capsys,
+        *SHARED,
+        *CLAIM,
+        "--nodes",
+        4,
+        "--cpus-per-node",
+        6,
+        "--gpus-per-node",
+        2,
+        "--memory-per-node",
+        "64Gi",
+    )
     cluster = job["spec"]["rayClusterSpec"]
     (workers,) = cluster["workerGroupSpecs"]
     assert (workers["replicas"], workers["minReplicas"], workers["maxReplicas"]) == (3, 3, 3)
@@ -94,7 +116,10 @@ def test_one_node_is_the_head_alone_and_a_url_needs_no_volume(capsys):
 
 def test_the_log_is_looked_for_where_the_job_runs(capsys):
     bucket = ("--results-dir", "s3://bucket/results", "--name", "night")
-    texts = [text_of(capsys, "kuberay", *IMAGE, *bucket, *more, "--", *RUN) for more in ((), ("--namespace", "research"))]
+    texts = [
+        text_of(capsys, "kuberay", *IMAGE, *bucket, *more, "--", *RUN)
+        for more in ((), ("--namespace", "research"))
+    ]
     assert [text.splitlines()[1] for text in texts] == [
         "# kubectl logs -f -l job-name=night",
         "# kubectl logs -f -l job-name=night -n research",
@@ -119,7 +144,11 @@ def test_all_pods_have_the_secret_and_the_service_account(capsys):
 
 
 def test_the_entrypoint_is_a_vera_command(capsys):
-    command = parsed(job_of(capsys, *SHARED, *CLAIM, "--data-dir", "/data", "--data-claim", "data-claim")["spec"]["entrypoint"])
+    command = parsed(
+        job_of(capsys, *SHARED, *CLAIM, "--data-dir", "/data", "--data-claim", "data-claim")["spec"][
+            "entrypoint"
+        ]
+    )
     assert (command.sweep, command.only, command.results_dir, command.data_dir) == (
         "table2", ["method=vera"], "/shared/results", "/data",
     )  # fmt: skip
@@ -133,7 +162,10 @@ def test_the_images_are_of_the_release_that_is_installed_pinned_and_told_of(caps
     assert re.search(r"^ray==(.*)$", (root / "constraints.txt").read_text(), re.MULTILINE)[1] == RAY_VERSION
     (base,) = re.findall(r"^FROM (.*)$", (root / "docs" / "cluster.md").read_text(), re.MULTILINE)
     assert base == IMAGE_OF_RAY
-    assert base.split(":")[1].split("-")[0] == job_of(capsys, *SHARED, *CLAIM)["spec"]["rayClusterSpec"]["rayVersion"]
+    assert (
+        base.split(":")[1].split("-")[0]
+        == job_of(capsys, *SHARED, *CLAIM)["spec"]["rayClusterSpec"]["rayVersion"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +173,10 @@ def test_the_images_are_of_the_release_that_is_installed_pinned_and_told_of(caps
     [
         ([*SHARED, *IMAGE, "--", *RUN], "--results-claim"),
         ([*SHARED, *CLAIM, "--", *RUN], "--image"),
-        ([*SHARED, *CLAIM, *IMAGE, "--data-claim", "d", "--", *RUN], "--data-claim is mounted at the data directory"),
+        (
+            [*SHARED, *CLAIM, *IMAGE, "--data-claim", "d", "--", *RUN],
+            "--data-claim is mounted at the data directory",
+        ),
         ([*IMAGE, *CLAIM, "--", *RUN], "must share one results directory"),
         ([*IMAGE, "--results-dir", "runs/s3://bucket", "--", *RUN], "must share one results directory"),
         ([*SHARED, *IMAGE, *CLAIM, "--time", "soon", "--", *RUN], "--time is written"),

@@ -1,4 +1,5 @@
-"""`ray up` files: valid by Ray's own schema, as Ray itself completes them; the command in the first lines is vera's."""
+"""`ray up` files: valid by Ray's own schema, as Ray itself completes them; the command in the first lines is
+vera's."""
 
 import json
 import re
@@ -11,8 +12,28 @@ from launch_helpers import RUN, SHARED, error_of, parsed, text_of
 from ray.autoscaler._private.util import prepare_config, validate_config
 from ray.scripts.scripts import start
 
-OWN = ("--hosts", "10.0.0.1, 10.0.0.2,10.0.0.3", "--nodes", 3, "--ssh-user", "me", "--ssh-key", "~/.ssh/id_ed25519")
-AWS = ("--nodes", 5, "--gpus-per-node", 1, "--cpus-per-node", 16, "--region", "eu-west-1", "--instance", "g5.4xlarge")
+OWN = (
+    "--hosts",
+    "10.0.0.1, 10.0.0.2,10.0.0.3",
+    "--nodes",
+    3,
+    "--ssh-user",
+    "me",
+    "--ssh-key",
+    "~/.ssh/id_ed25519",
+)
+AWS = (
+    "--nodes",
+    5,
+    "--gpus-per-node",
+    1,
+    "--cpus-per-node",
+    16,
+    "--region",
+    "eu-west-1",
+    "--instance",
+    "g5.4xlarge",
+)
 SCHEMA = json.loads(files("ray.autoscaler").joinpath("ray-schema.json").read_text())
 
 
@@ -22,7 +43,8 @@ def cluster_of(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [OWN, AWS, (), (*OWN, "--working-dir", ".", "--image", "me/vera:1"), (*AWS, "--setup", "a: 'b'")]
+    "arguments",
+    [OWN, AWS, (), (*OWN, "--working-dir", ".", "--image", "me/vera:1"), (*AWS, "--setup", "a: 'b'")],
 )
 def test_ray_takes_the_file(capsys, arguments):
     _, cluster = cluster_of(capsys, *arguments)
@@ -34,7 +56,11 @@ def test_ray_takes_the_file(capsys, arguments):
 
 def test_own_machines_are_named(capsys):
     _, cluster = cluster_of(capsys, *OWN)
-    assert cluster["provider"] == {"type": "local", "head_ip": "10.0.0.1", "worker_ips": ["10.0.0.2", "10.0.0.3"]}
+    assert cluster["provider"] == {
+        "type": "local",
+        "head_ip": "10.0.0.1",
+        "worker_ips": ["10.0.0.2", "10.0.0.3"],
+    }
     assert cluster["auth"] == {"ssh_user": "me", "ssh_private_key": "~/.ssh/id_ed25519"}
     assert "docker" not in cluster
     (only,) = prepare_config(cluster)["available_node_types"].values()
@@ -55,7 +81,10 @@ def test_on_aws_all_instances_may_do_what_the_profile_says(capsys):
     """Ray's own default is for the head alone."""
     _, cluster = cluster_of(capsys, *AWS, "--instance-profile", "vera-s3")
     for node in cluster["available_node_types"].values():
-        assert node["node_config"] == {"InstanceType": "g5.4xlarge", "IamInstanceProfile": {"Name": "vera-s3"}}
+        assert node["node_config"] == {
+            "InstanceType": "g5.4xlarge",
+            "IamInstanceProfile": {"Name": "vera-s3"},
+        }
     validate_config(prepare_config(cluster))
 
 
@@ -84,7 +113,12 @@ def test_the_first_lines_run_the_command_on_it(capsys):
     *call, command = shlex.split(line)
     assert call == ["ray", "exec", "cluster.yaml"]
     found = parsed(command)
-    assert (found.sweep, found.profile, found.results_dir, found.address) == ("table2", "paper", "/shared/results", "auto")
+    assert (found.sweep, found.profile, found.results_dir, found.address) == (
+        "table2",
+        "paper",
+        "/shared/results",
+        "auto",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The Slurm script: valid bash, run from end to end with commands that only write down how they were called."""
+"""The Slurm script: valid bash, run from end to end with commands that only write down how they were
+called."""
 
 import os
 import re
@@ -48,8 +49,15 @@ def cluster(tmp_path, monkeypatch):
 
 
 def run(script, job_id, **environment):
-    job = {"SLURM_JOB_ID": str(job_id), "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NODELIST": "node[7-8]", **environment}
-    return subprocess.run(["bash", "-c", script], env=os.environ | job, capture_output=True, text=True, timeout=60, check=False)
+    job = {
+        "SLURM_JOB_ID": str(job_id),
+        "SLURM_JOB_NUM_NODES": "2",
+        "SLURM_JOB_NODELIST": "node[7-8]",
+        **environment,
+    }
+    return subprocess.run(
+        ["bash", "-c", script], env=os.environ | job, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 @contextmanager
@@ -65,7 +73,9 @@ def calls(cluster, name):
 
 
 def script_of(capsys, *arguments):
-    return text_of(capsys, "slurm", "--nodes", 2, "--cpus-per-node", 6, "--gpus-per-node", 3, *arguments, "--", *RUN)
+    return text_of(
+        capsys, "slurm", "--nodes", 2, "--cpus-per-node", 6, "--gpus-per-node", 3, *arguments, "--", *RUN
+    )
 
 
 def test_what_slurm_is_asked_for(capsys):
@@ -82,12 +92,16 @@ def test_what_slurm_is_asked_for(capsys):
 def test_slurm_can_be_asked_for_more(capsys):
     more = ("--account=lab", "--qos=long", "--mem=64G")
     script = script_of(capsys, *(f"--sbatch={line}" for line in more))
-    assert [line for line in script.splitlines() if line.startswith("#SBATCH")][-3:] == [f"#SBATCH {line}" for line in more]
+    assert [line for line in script.splitlines() if line.startswith("#SBATCH")][-3:] == [
+        f"#SBATCH {line}" for line in more
+    ]
 
 
 @pytest.mark.parametrize("variant", [(), ("--share-nodes",)])
 def test_it_is_bash(capsys, variant):
-    done = subprocess.run(["bash", "-n"], input=script_of(capsys, *variant), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-n"], input=script_of(capsys, *variant), capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -102,7 +116,13 @@ def test_the_command_runs_on_a_cluster_of_all_nodes(capsys, cluster):
     given = symmetric_run.make_context("_", words[1:separator], resilient_parsing=True).params
     assert (given["address"], given["min_nodes"]) == (f"127.0.0.1:{ports(4711)['port']}", 2)
     step = next(call for call in calls(cluster, "srun") if "symmetric-run" in call)
-    assert step[:5] == ["--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=6", "--gpus-per-node=3"]
+    assert step[:5] == [
+        "--nodes=2",
+        "--ntasks=2",
+        "--ntasks-per-node=1",
+        "--cpus-per-task=6",
+        "--gpus-per-node=3",
+    ]
     options = curate_and_validate_ray_start_args(words[1:separator])
     for context in (["--head", "--port=1"], ["--address=a:1"]):
         found = start.make_context("start", [*options, *context]).params
@@ -165,13 +185,21 @@ def test_on_shared_nodes_ray_is_started_and_ended_by_the_script_alone(capsys, cl
     first, *_ = ports(4711).values()
     started = [words for words in calls(cluster, "ray") if words[0] == "start"]
     head, other = (
-        start.make_context("start", words[1:]).params for words in sorted(started, key=lambda words: "--head" not in words)
+        start.make_context("start", words[1:]).params
+        for words in sorted(started, key=lambda words: "--head" not in words)
     )
-    assert (head["head"], head["block"], head["port"], head["node_ip_address"]) == (True, True, first, "127.0.0.1")
+    assert (head["head"], head["block"], head["port"], head["node_ip_address"]) == (
+        True,
+        True,
+        first,
+        "127.0.0.1",
+    )
     assert (other["head"], other["block"], other["address"]) == (False, True, f"127.0.0.1:{first}")
     assert head["temp_dir"] == other["temp_dir"] == "/tmp/vera-4711-0"
     places = [
-        next(flag for flag in call if "list" in flag or "exclude" in flag) for call in calls(cluster, "srun") if "start" in call
+        next(flag for flag in call if "list" in flag or "exclude" in flag)
+        for call in calls(cluster, "srun")
+        if "start" in call
     ]
     assert sorted(places) == ["--exclude=node7", "--nodelist=node7"]
     assert not any("stop" in words or "symmetric-run" in words for words in calls(cluster, "ray"))
@@ -208,13 +236,22 @@ def test_ray_finds_room_for_its_sockets(capsys):
     [
         (["--time", "3h", "--", *RUN], "--time is written HH:MM:SS or D-HH:MM:SS"),
         (["--time", "00:00:00", "--", *RUN], "longer than nothing"),
-        (["--sbatch=account=lab", "--", *RUN], "--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got"),
+        (
+            ["--sbatch=account=lab", "--", *RUN],
+            "--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got",
+        ),
         (["--sbatch=--account=lab\nrm x", "--", *RUN], "--sbatch takes one line"),
         (["--name", "My Job", "--", *RUN], "--name must be lower-case"),
         ([], "Say what to run after --, e.g. vera launch slurm"),
         (["--", "status"], "vera status runs no trials"),
-        (["--", "run", "table2", "--profle", "paper"], "cannot be run: vera run: there is no --profle. Did you mean --profile?"),
-        (["--", "run", "table2", "--seeds", "0"], "cannot be run: vera run: argument --seeds: must be a whole number, at least 1"),
+        (
+            ["--", "run", "table2", "--profle", "paper"],
+            "cannot be run: vera run: there is no --profle. Did you mean --profile?",
+        ),
+        (
+            ["--", "run", "table2", "--seeds", "0"],
+            "cannot be run: vera run: argument --seeds: must be a whole number, at least 1",
+        ),
         (["--", "run", "--help"], "it only prints a text"),
         ([*SHARED, "--", *RUN, "--results-dir=/x"], "--results-dir is given before -- and after it"),
         (["--output", "/no/such/folder/x", "--", *RUN], "cannot be written: No such file or directory"),
@@ -227,5 +264,8 @@ def test_a_mistake_is_one_line(capsys, arguments, words):
 def test_it_can_be_saved_and_says_how_to_go_on(capsys, tmp_path):
     file = tmp_path / "job.sh"
     printed = text_of(capsys, "slurm", "--", *RUN)
-    assert text_of(capsys, "slurm", "--output", file, "--", *RUN) == f"Wrote {file}; to start it: sbatch {file}\n"
+    assert (
+        text_of(capsys, "slurm", "--output", file, "--", *RUN)
+        == f"Wrote {file}; to start it: sbatch {file}\n"
+    )
     assert file.read_text() == printed

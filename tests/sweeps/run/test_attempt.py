@@ -1,4 +1,5 @@
-"""One attempt at a trial, without Ray: every outcome is a row, a checkpoint is found again, nothing tells whose machine it was."""
+"""One attempt at a trial, without Ray: every outcome is a row, a checkpoint is found again, nothing tells
+whose machine it was."""
 
 import getpass
 import json
@@ -67,7 +68,10 @@ def test_a_timeout_is_saved_and_a_larger_limit_goes_on_from_there(tmp_path):
     trial, short = trouble(steps=60, pause=0.01), Conditions(checkpoint_dir=str(tmp_path), time_limit=0.1)
     first = run_trial(trial, short).row
     again = run_trial(trial, replace(short, attempt=2)).row
-    assert (again.outcome, again.outcome_step) == ("timeout", first.outcome_step)  # the limit counts what the first took
+    assert (again.outcome, again.outcome_step) == (
+        "timeout",
+        first.outcome_step,
+    )  # the limit counts what the first took
     longer = Attempt(trial, replace(short, attempt=3, time_limit=60.0))
     assert longer.step == first.outcome_step > 0
     while longer.ending is None:
@@ -95,7 +99,9 @@ def test_what_cannot_be_built_is_an_error_with_a_row():
 
 
 def test_an_attempt_of_which_nothing_is_left_is_a_row_too(tmp_path):
-    record = Attempt.lost(trouble(), Conditions(attempt=3), Ending("error", 0, "the node is gone"), {}).record()
+    record = Attempt.lost(
+        trouble(), Conditions(attempt=3), Ending("error", 0, "the node is gone"), {}
+    ).record()
     assert (record.row.outcome, record.row.reason, record.row.attempt) == ("error", "the node is gone", 3)
     Store(tmp_path).write(record)
     assert Store(tmp_path).row(record.row.trial_id) == record.row
@@ -105,7 +111,14 @@ def test_a_row_says_what_ran_and_with_what():
     trial = trouble(seed=3, label="mine")
     row = run_trial(trial, Conditions(cpus=1, gpus=0, attempt=2)).row
     assert (row.trial_id, row.task, row.profile, row.label) == (trial.id, "density", "smoke", "mine")
-    assert (row.dataset, row.energy, row.method, row.seed, row.steps, row.batch_size) == ("moons", "mixture", "trouble", 3, 20, 50)
+    assert (row.dataset, row.energy, row.method, row.seed, row.steps, row.batch_size) == (
+        "moons",
+        "mixture",
+        "trouble",
+        3,
+        20,
+        50,
+    )
     assert (row.attempt, row.cpus, row.gpus, row.device) == (2, 1, 0, "cpu")
     assert json.loads(row.spec) == trial.facts
     assert {"python", "torch", "numpy"} <= json.loads(row.versions).keys()
@@ -164,7 +177,9 @@ def test_a_resumed_attempt_ends_like_an_undisturbed_one(tmp_path):
 
 
 def test_a_trial_saves_itself_on_the_way_but_not_once_it_has_ended(tmp_path):
-    attempt = Attempt(trouble(steps=60, pause=0.005), Conditions(checkpoint_dir=str(tmp_path), checkpoint_every=0))
+    attempt = Attempt(
+        trouble(steps=60, pause=0.005), Conditions(checkpoint_dir=str(tmp_path), checkpoint_every=0)
+    )
     attempt.advance(0.02)
     assert attempt.checkpoint.is_file()
     attempt.stop("enough")
@@ -190,7 +205,9 @@ def test_a_checkpoint_of_another_trial_is_not_taken(tmp_path):
 
 
 def test_a_measurement_that_is_not_finite_is_a_divergence(monkeypatch):
-    monkeypatch.setattr(DensityTask, "measure", lambda self, trainer: Measurement({"score": float("inf"), "fine": 1.0}))
+    monkeypatch.setattr(
+        DensityTask, "measure", lambda self, trainer: Measurement({"score": float("inf"), "fine": 1.0})
+    )
     row = run_trial(trouble()).row
     assert (row.outcome, row.outcome_step, row.reason) == ("diverged", 20, "score is not finite")
     assert json.loads(row.metrics)["fine"] == 1.0
@@ -230,7 +247,9 @@ def test_a_checkpoint_that_could_not_be_read_is_not_thrown_away(tmp_path, monkey
     monkeypatch.setattr("vera.training.checkpoint.torch.load", broken(OSError("input/output error")))
     assert Attempt(attempt.trial, conditions).ending.outcome == "error"
     assert attempt.checkpoint.read_bytes() == kept
-    monkeypatch.setattr("vera.training.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory")))
+    monkeypatch.setattr(
+        "vera.training.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory"))
+    )
     assert Attempt(attempt.trial, conditions).ending.outcome == "out_of_memory"
     assert attempt.checkpoint.read_bytes() == kept
 

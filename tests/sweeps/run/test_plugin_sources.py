@@ -1,4 +1,5 @@
-"""A plug-in that was edited keeps the rows that it had; they say which source trained them, and a plan says that it differs."""
+"""A plug-in that was edited keeps the rows that it had; they say which source trained them, and a plan says
+that it differs."""
 
 import json
 import shlex
@@ -36,7 +37,10 @@ def plugin(tmp_path):
 
 
 def edit(file):
-    file.write_text(file.read_text(encoding="utf-8").replace("softplus(-log_odds)", "softplus(-log_odds * 2)"), encoding="utf-8")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("softplus(-log_odds)", "softplus(-log_odds * 2)"),
+        encoding="utf-8",
+    )
 
 
 def trials(only=MINE):
@@ -76,7 +80,13 @@ def test_a_data_set_has_a_source_too():
     from vera.spec.trial_spec import TrialSpec
 
     load_plugin(EXAMPLES / "two_classes.py")
-    spec = TrialSpec({"name": "two-classes"}, {"energy": {"name": "mlp-classifier"}}, {"name": "supervised"}, 1, task="joint")
+    spec = TrialSpec(
+        {"name": "two-classes"},
+        {"energy": {"name": "mlp-classifier"}},
+        {"name": "supervised"},
+        1,
+        task="joint",
+    )
     assert plugin_sources(spec).keys() == {"dataset_source"}
 
 
@@ -87,9 +97,16 @@ def test_an_edited_method_is_named_with_the_command_that_trains_it_anew(verb, tr
     edit(plugin)
     assert main([*verb[:1], *trained, *verb[1:]]) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("vera: The file of the method 'noise-contrast' was edited since 1 trial was trained with it")
+    assert line.startswith(
+        "vera: The file of the method 'noise-contrast' was edited since 1 trial was trained with it"
+    )
     offered = parser().parse_args(shlex.split(line.partition("To train anew: ")[2])[1:])
-    assert (offered.only, offered.retry, offered.plugin, offered.profile) == ([MINE], "ok", [str(plugin)], "smoke")
+    assert (offered.only, offered.retry, offered.plugin, offered.profile) == (
+        [MINE],
+        "ok",
+        [str(plugin)],
+        "smoke",
+    )
 
 
 def test_a_row_without_a_source_says_nothing(plugin, tmp_path, capsys):
@@ -97,11 +114,18 @@ def test_a_row_without_a_source_says_nothing(plugin, tmp_path, capsys):
     record = run_trial(trial)
     Store(tmp_path / "trials").write(replace(record, row=replace(record.row, versions="{}")))
     edit(plugin)
-    assert main(["plan", "table2", "--profile", "smoke", "--results-dir", str(tmp_path), "--plugin", str(plugin)]) == 0
+    assert (
+        main(
+            ["plan", "table2", "--profile", "smoke", "--results-dir", str(tmp_path), "--plugin", str(plugin)]
+        )
+        == 0
+    )
     assert capsys.readouterr().err == ""
 
 
-def test_the_command_that_is_offered_trains_the_edited_method_and_nothing_else(trained, plugin, tmp_path, capsys):
+def test_the_command_that_is_offered_trains_the_edited_method_and_nothing_else(
+    trained, plugin, tmp_path, capsys
+):
     edit(plugin)
     assert main(["plan", *trained]) == 0
     offered = shlex.split(capsys.readouterr().err.partition("To train anew: ")[2])[1:]

@@ -120,7 +120,12 @@ def test_a_trial_that_starts_again_is_not_counted_twice():
 
 def test_the_line_of_a_trial():
     good = make_row(
-        "0123456789", label="VERA", dataset="moons", seed=2, metrics='{"loss": 9, "test_log_likelihood": -2.6123}', seconds=12.3
+        "0123456789",
+        label="VERA",
+        dataset="moons",
+        seed=2,
+        metrics='{"loss": 9, "test_log_likelihood": -2.6123}',
+        seconds=12.3,
     )
     assert line_for(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
     wide = line_for(replace(good, spec='{"dataset":{"file":"iris.csv"}}'), (14, 12))

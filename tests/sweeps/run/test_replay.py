@@ -58,7 +58,9 @@ def test_a_row_of_a_gpu_is_not_replayed_where_there_is_none(monkeypatch):
     row = make_row("4f0c9a1b2d3e4f50", device="cuda")
     with pytest.raises(EngineError) as caught:
         compare_with_replay(row, Conditions(device=row.device))
-    assert str(caught.value).startswith("The trial 4f0c9a1b is replayed on cuda, as it was run, which this machine cannot use (")
+    assert str(caught.value).startswith(
+        "The trial 4f0c9a1b is replayed on cuda, as it was run, which this machine cannot use ("
+    )
     assert str(caught.value).endswith("): replay it on one that can.")
     assert "\n" not in str(caught.value)
 

@@ -1,4 +1,5 @@
-"""Restarts after divergence: with a seed of their own, written down, the same after a kill and in a replay."""
+"""Restarts after divergence: with a seed of their own, written down, the same after a kill and in a
+replay."""
 
 import json
 import os
@@ -92,7 +93,9 @@ def test_a_slice_is_measured_by_the_steps_that_were_trained(seed):
 
 
 def test_the_time_of_all_runs_counts_against_the_limit():
-    row = run_trial(plugin().trouble(fault="diverge", restarts=10_000, pause=0.01), Conditions(time_limit=0.3)).row
+    row = run_trial(
+        plugin().trouble(fault="diverge", restarts=10_000, pause=0.01), Conditions(time_limit=0.3)
+    ).row
     assert row.outcome == "timeout"
     assert row.seconds > 0.3
     assert json.loads(row.restarts)
@@ -134,7 +137,9 @@ def test_who_finishes_a_trial_leaves_alone_what_another_driver_is_saving(tmp_pat
     attempt.save()
     RestartLog().with_entry(5, "loss is nan", 0, 1.0).write(attempt.checkpoint)
     assert attempt.unsaved is None
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{trial.id}.restarts.json"], "the last to be renamed"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{trial.id}.restarts.json"], (
+        "the last to be renamed"
+    )
 
 
 def test_what_killed_processes_left_goes_when_it_is_a_day_old(tmp_path):

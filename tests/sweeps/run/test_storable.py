@@ -1,4 +1,5 @@
-"""What a row could not hold is refused before anything is trained; a row that cannot be written does not cost the others."""
+"""What a row could not hold is refused before anything is trained; a row that cannot be written does not cost
+the others."""
 
 import json
 from types import SimpleNamespace
@@ -23,7 +24,9 @@ PATH = "/data/points.npy"
 
 def trouble_search(*axes):
     objective = Objective("test_log_likelihood", worst=-50.0)
-    return Search("trouble", "for these tests", lambda profile: plugin().trouble(), Space(axes), (objective,), (0,))
+    return Search(
+        "trouble", "for these tests", lambda profile: plugin().trouble(), Space(axes), (objective,), (0,)
+    )
 
 
 @pytest.fixture
@@ -46,7 +49,9 @@ def test_a_trial_that_its_row_could_not_hold_is_refused_before_it_is_run(engine,
     trials = [plugin().trouble(), plugin().trouble(seed=7, **settings)]
     with pytest.raises(StoreError) as caught:
         execute(trials, engine)
-    assert str(caught.value).startswith("The trial of trouble with seed 7 could not be stored, so nothing is run: ")
+    assert str(caught.value).startswith(
+        "The trial of trouble with seed 7 could not be stored, so nothing is run: "
+    )
     assert words in str(caught.value)
     assert Store(engine.store).rows() == []
 
@@ -54,20 +59,29 @@ def test_a_trial_that_its_row_could_not_hold_is_refused_before_it_is_run(engine,
 def test_the_label_of_a_spec_file_is_refused_in_one_line(tmp_path, capsys):
     spec = plugin().trouble().spec.to_dict()
     (tmp_path / "mine.json").write_text(json.dumps({"label": "/home/x", "profile": "smoke", "spec": spec}))
-    assert main(["run", f"spec:{tmp_path / 'mine.json'}", "--plugin", str(PLUGIN), "--results-dir", str(tmp_path)]) == 2
+    assert (
+        main(
+            ["run", f"spec:{tmp_path / 'mine.json'}", "--plugin", str(PLUGIN), "--results-dir", str(tmp_path)]
+        )
+        == 2
+    )
     err = capsys.readouterr().err
     assert "label must be free of absolute paths, got '/home/x'" in err
     assert len(err.splitlines()) == 1
 
 
 def test_a_choice_of_a_search_is_refused_before_the_search_begins(engine):
-    search = trouble_search(choice("method.fault", values=("none", "raise", PATH)), choice("batch_size", values=(10, 20)))
+    search = trouble_search(
+        choice("method.fault", values=("none", "raise", PATH)), choice("batch_size", values=(10, 20))
+    )
     with pytest.raises(StoreError, match=f"spec must be free of absolute paths, got '{PATH}'"):
         run_search(search, "smoke", Budget("random", "none", 1), engine)
 
 
 def test_every_choice_of_every_axis_is_looked_at():
-    search = trouble_search(choice("method.fault", values=("none", "raise", "die")), choice("batch_size", values=(10, 20)))
+    search = trouble_search(
+        choice("method.fault", values=("none", "raise", "die")), choice("batch_size", values=(10, 20))
+    )
     seen = [(trial.spec.method["fault"], trial.spec.batch_size) for trial in search.choices("smoke")]
     assert seen == [("none", 10), ("raise", 20), ("die", 10)]
     assert [trial.spec.batch_size for trial in trouble_search().choices("smoke")] == [50]

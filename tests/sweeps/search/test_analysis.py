@@ -12,7 +12,13 @@ from sweeps.search.space import Space, choice, uniform
 from sweeps.trial.identity import Trial
 from vera.spec.trial_spec import TrialSpec
 
-SPACE = Space((uniform("method.a", low=0, high=1), uniform("method.b", low=0, high=1), choice("method.c", values=("x", "y"))))
+SPACE = Space(
+    (
+        uniform("method.a", low=0, high=1),
+        uniform("method.b", low=0, high=1),
+        choice("method.c", values=("x", "y")),
+    )
+)
 
 
 def base(profile):
@@ -25,7 +31,12 @@ SEARCH = Search("made-up", "for these tests", base, SPACE, (Objective("value", w
 def entry(point, value, number=0, outcome="ok", step=10):
     made = SEARCH.configuration(point, "smoke")
     metrics = f'{{"value": {value}}}'
-    facts = {"seed": 100, "seconds": 2.0, "sweep": SEARCH.sweep, "finished_at": f"2026-01-01T00:00:{number:02}"}
+    facts = {
+        "seed": 100,
+        "seconds": 2.0,
+        "sweep": SEARCH.sweep,
+        "finished_at": f"2026-01-01T00:00:{number:02}",
+    }
     made.rows = {100: make_row(f"{number:04}", outcome=outcome, outcome_step=step, metrics=metrics, **facts)}
     return made
 
@@ -38,7 +49,9 @@ def entries(score, n=200):
 
 def test_the_axis_that_decides_has_nearly_all_of_it():
     found = importance(entries(lambda point: 5 * point["method.a"]))
-    assert found["method.a"] == pytest.approx(15 / 16, abs=0.02)  # a quarter keeps a sixteenth of the variance inside
+    assert found["method.a"] == pytest.approx(
+        15 / 16, abs=0.02
+    )  # a quarter keeps a sixteenth of the variance inside
     assert max(found["method.b"], found["method.c"]) < 0.05
 
 
@@ -65,12 +78,28 @@ def test_a_configuration_that_was_stopped_early_ranks_below_those_that_were_not(
     made = entries(lambda point: 5 * point["method.a"], 60)
     made[0] = entry(made[0].point, -90.0, 0, "stopped_early", 1)
     assert importance(made)["method.a"] > 0.75
-    results = [Result((1.0,)), Result((0.0,)), Result((9.0,), 30), Result((8.0,), 30), Result((99.0,), 10), Result((0.0,))]
+    results = [
+        Result((1.0,)),
+        Result((0.0,)),
+        Result((9.0,), 30),
+        Result((8.0,), 30),
+        Result((99.0,), 10),
+        Result((0.0,)),
+    ]
     assert ranks(results) == [6.0, 4.5, 3.0, 2.0, 1.0, 4.5]
 
 
 def test_the_best_so_far_rises_and_counts_the_cost_of_what_was_stopped():
     point = SPACE.draw(random.Random(0))
-    made = [entry(point, 1.0, 1), entry(point, 9.0, 2, "stopped_early", 3), entry(point, 0.5, 3), entry(point, 2.0, 4)]
+    made = [
+        entry(point, 1.0, 1),
+        entry(point, 9.0, 2, "stopped_early", 3),
+        entry(point, 0.5, 3),
+        entry(point, 2.0, 4),
+    ]
     marks = progress(made[::-1])
-    assert [(mark.steps, mark.seconds, mark.score) for mark in marks] == [(10, 2.0, 1.0), (23, 6.0, 1.0), (33, 8.0, 2.0)]
+    assert [(mark.steps, mark.seconds, mark.score) for mark in marks] == [
+        (10, 2.0, 1.0),
+        (23, 6.0, 1.0),
+        (33, 8.0, 2.0),
+    ]

@@ -1,4 +1,5 @@
-"""The search as plain logic: seeds together, cached trials, early stops, resumption from rows alone. No trial is run."""
+"""The search as plain logic: seeds together, cached trials, early stops, resumption from rows alone. No trial
+is run."""
 
 import json
 import math
@@ -21,7 +22,9 @@ LIKELIHOOD = Objective("test_log_likelihood", worst=-50.0)
 
 
 def base(profile):
-    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 100, evaluate_every=10)
+    spec = TrialSpec(
+        {"name": "moons"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 100, evaluate_every=10
+    )
     return Trial(spec, profile, label="ML")
 
 
@@ -37,12 +40,21 @@ def bowl(trial):
 
 def row_of(trial, value=None, outcome="ok", step=100, **changes):
     metrics = {} if value is None else {"test_log_likelihood": value}
-    facts = {"seed": trial.spec.seed, "spec": canonical_json(trial.facts), "sweep": trial.sweep, "profile": trial.profile}
-    return make_row(trial.id, outcome=outcome, outcome_step=step, metrics=canonical_json(metrics), **(facts | changes))
+    facts = {
+        "seed": trial.spec.seed,
+        "spec": canonical_json(trial.facts),
+        "sweep": trial.sweep,
+        "profile": trial.profile,
+    }
+    return make_row(
+        trial.id, outcome=outcome, outcome_step=step, metrics=canonical_json(metrics), **(facts | changes)
+    )
 
 
 def proposer(rows=(), sampler="random", configurations=6, rule=None, search=SEARCH):
-    return Proposer(search, "smoke", sampler=sampler, rule=rule or Never(), configurations=configurations, rows=rows)
+    return Proposer(
+        search, "smoke", sampler=sampler, rule=rule or Never(), configurations=configurations, rows=rows
+    )
 
 
 def run(search, rows, evaluate=bowl):
@@ -86,7 +98,10 @@ def test_a_search_goes_on_from_its_rows_and_can_be_extended(sampler):
 
 def test_rows_of_other_sweeps_are_fed_to_the_sampler_and_not_run_again():
     points = list(SEARCH.space.grid())
-    foreign = [row_of(trial, bowl(trial), sweep="table10") for trial in SEARCH.configuration(points[1], "smoke").trials]
+    foreign = [
+        row_of(trial, bowl(trial), sweep="table10")
+        for trial in SEARCH.configuration(points[1], "smoke").trials
+    ]
     search = proposer(foreign, "grid", 3)
     handed = run(search, [])
     assert len(handed) == 4
@@ -116,7 +131,9 @@ def test_a_budget_is_counted_by_name_and_what_others_found_is_told_without_train
 
 def test_a_row_stays_with_the_search_that_ran_it_first():
     rows = []
-    run(proposer(sampler="grid", configurations=3, search=replace(SEARCH, run_name="one", seeds=(100,))), rows)
+    run(
+        proposer(sampler="grid", configurations=3, search=replace(SEARCH, run_name="one", seeds=(100,))), rows
+    )
     again = replace(SEARCH, run_name="two")
     assert {row.seed for row in run(proposer(rows, "grid", 3, search=again), rows)} == {101}
     found = again.found(rows, "smoke")
@@ -192,7 +209,9 @@ def test_the_rule_is_told_what_stored_trials_had_at_its_milestones():
         curves = [CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 10, -3.0),
                   CurvePoint(row.trial_id, "training", "test_log_likelihood", 30, 5.0)]  # fmt: skip
         search.remember(row, curves)
-    assert rule.scores == {10: {good[0].id: -3.0, bad[0].id: -3.0}, 30: {bad[0].id: -50.0}}, "second seeds are not compared"
+    assert rule.scores == {10: {good[0].id: -3.0, bad[0].id: -3.0}, 30: {bad[0].id: -50.0}}, (
+        "second seeds are not compared"
+    )
 
 
 def test_under_a_rule_the_first_seed_goes_ahead_and_the_others_run_to_their_end():
@@ -219,8 +238,11 @@ def test_where_the_first_seed_diverged_the_others_are_judged():
 
 @pytest.mark.parametrize("sampler", ["grid", "random"])
 def test_a_long_search_goes_on_too(sampler):
-    """Samplers that begin again from the beginning propose more that is known than would end a search elsewhere."""
-    axis = log_uniform("method.lr", low=1e-4, high=1e-1, grid=tuple(10 ** (-4 + number / 40) for number in range(120)))
+    """Samplers that begin again from the beginning propose more that is known than would end a search
+    elsewhere."""
+    axis = log_uniform(
+        "method.lr", low=1e-4, high=1e-1, grid=tuple(10 ** (-4 + number / 40) for number in range(120))
+    )
     long, rows = replace(SEARCH, space=Space((axis,)), seeds=(100,)), []
     for wanted in (70, 100):
         run(proposer(rows, sampler, wanted, search=long), rows)
@@ -229,7 +251,9 @@ def test_a_long_search_goes_on_too(sampler):
 
 def test_a_search_under_a_rule_goes_on_with_the_seeds_that_are_missing():
     entry = SEARCH.configuration({"method.lr": 1e-2}, "smoke")
-    again = proposer([row_of(entry.trials[0], -1.0, sweep=SEARCH.sweep)], rule=rule_for("asha", 100, 10), configurations=1)
+    again = proposer(
+        [row_of(entry.trials[0], -1.0, sweep=SEARCH.sweep)], rule=rule_for("asha", 100, 10), configurations=1
+    )
     assert again.at_most() == 1
     assert again.next().id == entry.trials[1].id
     assert again.next() is None

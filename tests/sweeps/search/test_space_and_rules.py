@@ -39,7 +39,9 @@ def test_a_point_goes_into_a_spec_and_comes_back_off_it():
 
 @pytest.mark.parametrize("changes", [{"lr": 0.5}, {"lr": 2e-3}, {"penalty": "none"}, {"penalty": True}])
 def test_a_spec_outside_the_space_has_no_point(changes):
-    inside = SPACE.apply(SPEC, {"method.lr": 1e-3, "networks.generator.latent_dim": 2, "method.penalty": "half"})
+    inside = SPACE.apply(
+        SPEC, {"method.lr": 1e-3, "networks.generator.latent_dim": 2, "method.penalty": "half"}
+    )
     assert SPACE.read(inside.to_dict()) is not None
     assert SPACE.read({**inside.to_dict(), "method": {**inside.method, **changes}}) is None
 
@@ -97,7 +99,10 @@ def test_what_makes_no_sense_is_refused(build, message):
         build()
 
 
-LARGE, SMALL = Objective("test_log_likelihood", worst=-100.0), Objective("seconds", worst=60.0, direction="small")
+LARGE, SMALL = (
+    Objective("test_log_likelihood", worst=-100.0),
+    Objective("seconds", worst=60.0, direction="small"),
+)
 
 
 def test_a_diverged_trial_counts_as_the_worst_and_a_failed_one_not_at_all():
@@ -143,7 +148,8 @@ def test_of_equals_the_one_that_came_before_goes_on():
 
 
 def test_a_diverged_trial_has_its_place_where_it_would_have_been_stopped():
-    """At the next milestone under halving, where more of them would let the others through; at all of them for a median."""
+    """At the next milestone under halving, where more of them would let the others through; at all of them
+    for a median."""
     for rule, places in ((Halving((10, 30, 90), 2), [30]), (Median((10, 30, 90)), [30, 90])):
         rule.note("bad", 10, 1.0)
         rule.note_end("bad", 17, -100.0)
@@ -155,7 +161,8 @@ def test_a_diverged_trial_has_its_place_where_it_would_have_been_stopped():
 
 
 def test_diverged_trials_make_no_room_for_others_at_later_milestones():
-    """Of 90 trials every second diverges at once: of the others a third of all that came passes each milestone."""
+    """Of 90 trials every second diverges at once: of the others a third of all that came passes each
+    milestone."""
     rule, rng, passed = Halving((10, 30, 90), 3), random.Random(0), dict.fromkeys((10, 30, 90), 0)
     for number in range(90):
         if number % 2:
@@ -269,7 +276,9 @@ def test_what_is_no_whole_number_is_not_in_a_whole_axis(text):
 @pytest.mark.parametrize("name", ["grid", "random", "tpe"])
 @pytest.mark.parametrize("seed", [-5, 2**32, 99999999999999999999])
 def test_a_seed_that_a_sampler_cannot_take_is_refused(name, seed):
-    with pytest.raises(SettingError, match=f"from 0 to 4294967295, got {seed}: choose another --sampler-seed"):
+    with pytest.raises(
+        SettingError, match=f"from 0 to 4294967295, got {seed}: choose another --sampler-seed"
+    ):
         sampler_for(name, SPACE, 1, seed, [])
 
 

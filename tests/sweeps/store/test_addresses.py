@@ -1,4 +1,5 @@
-"""Where results can lie: a directory or the address of a bucket; what is no address, or holds a key, is refused."""
+"""Where results can lie: a directory or the address of a bucket; what is no address, or holds a key, is
+refused."""
 
 import os
 import re
@@ -22,11 +23,21 @@ def test_a_name_goes_before_the_options_of_an_address():
 def test_an_address_is_taken_apart():
     address = Address.parse("s3://lab/a%20b/c/?region=eu-west-1&endpoint_override=127.0.0.1:9000&scheme=http")
     assert (address.bucket, address.prefix) == ("lab", "a b/c")
-    assert dict(address.options) == {"region": "eu-west-1", "endpoint_override": "127.0.0.1:9000", "scheme": "http"}
+    assert dict(address.options) == {
+        "region": "eu-west-1",
+        "endpoint_override": "127.0.0.1:9000",
+        "scheme": "http",
+    }
 
 
 @pytest.mark.parametrize(
-    "text", ["s3://ann:hunter2@lab/x", "s3://ann@lab/hunter2", "s3://ann:hun/ter2@lab/x", "s3://lab/x?secret_key=hunter2"]
+    "text",
+    [
+        "s3://ann:hunter2@lab/x",
+        "s3://ann@lab/hunter2",
+        "s3://ann:hun/ter2@lab/x",
+        "s3://lab/x?secret_key=hunter2",
+    ],
 )
 def test_an_address_with_a_key_in_it_is_refused_and_not_repeated(text):
     with pytest.raises(StoreError) as caught:

@@ -1,4 +1,5 @@
-"""A bucket that is not there, a server that denies, is down, is silent or breaks off: what the user is told of it."""
+"""A bucket that is not there, a server that denies, is down, is silent or breaks off: what the user is told
+of it."""
 
 import socket
 import threading
@@ -59,7 +60,9 @@ def refusal(address, create=True):
 
 def test_a_bucket_that_is_not_there_is_a_clear_error(s3_endpoint):
     for create in (True, False):
-        assert "there is no such bucket" in refusal(f"s3://nowhere/x?endpoint_override={s3_endpoint}&scheme=http", create)
+        assert "there is no such bucket" in refusal(
+            f"s3://nowhere/x?endpoint_override={s3_endpoint}&scheme=http", create
+        )
 
 
 def test_a_bucket_whose_region_nobody_knows_is_not_there(monkeypatch, credentials):
@@ -82,7 +85,9 @@ def test_a_server_that_is_down_is_a_clear_error(credentials):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         endpoint = f"127.0.0.1:{nobody.getsockname()[1]}"
-    assert "the server does not answer" in refusal(f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1")
+    assert "the server does not answer" in refusal(
+        f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1"
+    )
 
 
 def test_a_server_that_is_silent_is_not_waited_for_without_end(credentials, monkeypatch):
@@ -132,7 +137,9 @@ def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkey
     objects, store.folder.objects = store.folder.objects, Objects()
     for whole in (remote_folder.WHOLE, 0):
         monkeypatch.setattr(remote_folder, "WHOLE", whole)
-        with pytest.raises(StoreError, match=r"Cannot read .* the server does not answer \(failure when receiving\)"):
+        with pytest.raises(
+            StoreError, match=r"Cannot read .* the server does not answer \(failure when receiving\)"
+        ):
             store.rows()
     assert store.problems == []
     assert len(Store(bucket).rows()) == 2

@@ -14,7 +14,8 @@ from sweeps.store.store import Store
 
 
 def test_a_row_is_never_overwritten_by_another_attempt(bucket):
-    """Two writers may both find nothing and then write in either order; what the later one puts must not replace the other's."""
+    """Two writers may both find nothing and then write in either order; what the later one puts must not
+    replace the other's."""
     store = Store(bucket)
     store.write(a_record(attempt=2))
     store.write(a_record(attempt=1))
@@ -42,7 +43,8 @@ def test_a_reader_whose_objects_vanish_after_the_listing_reads_the_compacted_one
 
 @pytest.mark.parametrize("newcomer", [False, True])
 def test_two_compactions_at_once_lose_nothing(bucket, monkeypatch, newcomer):
-    """The second does all its work between the first one's writing and removing of rows: with the same records or one more."""
+    """The second does all its work between the first one's writing and removing of rows: with the same
+    records or one more."""
     store, other, remove, overtaken = filled(bucket, 3), Store(bucket), RemoteFolder.remove, []
 
     def remove_and_be_overtaken(self, read):
@@ -134,7 +136,9 @@ def test_nothing_in_the_bucket_holds_a_credential(bucket):
     store = filled(bucket, 2)
     store.compact()
     keys = [
-        info.path for info in store.folder.objects.get_file_info(fs.FileSelector(store.folder.root, recursive=True)) if info.is_file
+        info.path
+        for info in store.folder.objects.get_file_info(fs.FileSelector(store.folder.root, recursive=True))
+        if info.is_file
     ]
     assert len(keys) == 3
     for key in keys:

@@ -51,7 +51,9 @@ def test_a_compaction_of_many_row_groups_finds_every_trial(place, monkeypatch):
     assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
 
 
-def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicates_that_reading_resolves(place, monkeypatch):
+def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicates_that_reading_resolves(
+    place, monkeypatch
+):
     store = filled(place)
     before = store.rows()
     with monkeypatch.context() as patch:
@@ -87,7 +89,9 @@ def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kin
         store.compact()
 
 
-def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failure_that_ended_later(place, monkeypatch):
+def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failure_that_ended_later(
+    place, monkeypatch
+):
     store, gather = filled(place), Store._gather
     store.write(a_record("t98", outcome="error"))
     result = Record(replace(a_record("t98").row, finished_at="2025-12-31"), a_record("t98").curves)
@@ -117,7 +121,10 @@ def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
 
 def test_one_compaction_at_a_time(tmp_path):
     store = filled(tmp_path)
-    with locked(tmp_path / ".compaction.lock"), pytest.raises(StoreError, match="Another process is compacting"):
+    with (
+        locked(tmp_path / ".compaction.lock"),
+        pytest.raises(StoreError, match="Another process is compacting"),
+    ):
         store.compact()
     assert store.compact() == 15
 
@@ -143,7 +150,13 @@ def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted
     before = {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")}
     assert store.merge(other.folder.path) == 3
     assert store.merge(other.folder.path) == 0
-    assert {row.trial_id: row.attempt for row in store.rows()} == {"t00": 1, "t01": 2, "t02": 3, "t50": 1, "t51": 1}
+    assert {row.trial_id: row.attempt for row in store.rows()} == {
+        "t00": 1,
+        "t01": 2,
+        "t02": 3,
+        "t50": 1,
+        "t51": 1,
+    }
     assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
     assert {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")} == before
 

@@ -16,13 +16,23 @@ def a_row(trial_id, metrics, method, **parts):
     spec = {
         "dataset": {"name": "moons", "noise": 0.1},
         "method": {"name": "vera", **method},
-        "networks": {"energy": {"name": "mlp", "widths": [100, 100]}, "generator": {"name": "mlp-generator", "latent_dim": 2}},
+        "networks": {
+            "energy": {"name": "mlp", "widths": [100, 100]},
+            "generator": {"name": "mlp-generator", "latent_dim": 2},
+        },
         "seed": 3,
         "steps": 10,
         **parts,
     }
-    texts = {"metrics": json.dumps(metrics), "spec": json.dumps(spec), "restarts": "[]", "versions": '{"python": "3.11"}'}
-    return Row(**(values | texts | {"trial_id": trial_id, "method": "vera", "schema_version": SCHEMA_VERSION}))
+    texts = {
+        "metrics": json.dumps(metrics),
+        "spec": json.dumps(spec),
+        "restarts": "[]",
+        "versions": '{"python": "3.11"}',
+    }
+    return Row(
+        **(values | texts | {"trial_id": trial_id, "method": "vera", "schema_version": SCHEMA_VERSION})
+    )
 
 
 def test_metrics_and_settings_become_columns():

@@ -48,8 +48,12 @@ def test_the_files_carry_the_descriptions_and_the_version(tmp_path):
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 words = st.text(st.characters(categories=["L", "N"]), max_size=8)
-objects = st.dictionaries(words, finite | st.integers() | words, max_size=4).map(lambda x: json.dumps(x, sort_keys=True))
-numbers = st.dictionaries(st.text(max_size=8), finite | st.integers(), max_size=4).map(lambda x: json.dumps(x, sort_keys=True))
+objects = st.dictionaries(words, finite | st.integers() | words, max_size=4).map(
+    lambda x: json.dumps(x, sort_keys=True)
+)
+numbers = st.dictionaries(st.text(max_size=8), finite | st.integers(), max_size=4).map(
+    lambda x: json.dumps(x, sort_keys=True)
+)
 OF_COLUMN = {
     "trial_id": st.from_regex(r"[0-9a-f]{16}", fullmatch=True),
     "reason": st.text(),
@@ -65,14 +69,29 @@ OF_TYPE = {str: words, int: st.integers(-(2**63), 2**63 - 1), float: finite, boo
 
 
 def of_column(name, annotation):
-    choices = st.sampled_from(get_args(annotation)) if get_origin(annotation) is Literal else OF_TYPE.get(annotation)
+    choices = (
+        st.sampled_from(get_args(annotation))
+        if get_origin(annotation) is Literal
+        else OF_TYPE.get(annotation)
+    )
     return OF_COLUMN.get(name, choices)
 
 
-rows = st.builds(Row, **{name: of_column(name, annotation) for name, (annotation, _) in column_types(Row).items()})
-points = st.builds(CurvePoint, st.just(""), st.sampled_from(["training", "evaluation"]), words, OF_TYPE[int], finite)
-dtypes = hnp.boolean_dtypes() | hnp.integer_dtypes() | hnp.unsigned_integer_dtypes() | hnp.floating_dtypes(sizes=(16, 32, 64))
-arrays = st.dictionaries(st.text(max_size=8), hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, min_side=0)), max_size=3)
+rows = st.builds(
+    Row, **{name: of_column(name, annotation) for name, (annotation, _) in column_types(Row).items()}
+)
+points = st.builds(
+    CurvePoint, st.just(""), st.sampled_from(["training", "evaluation"]), words, OF_TYPE[int], finite
+)
+dtypes = (
+    hnp.boolean_dtypes()
+    | hnp.integer_dtypes()
+    | hnp.unsigned_integer_dtypes()
+    | hnp.floating_dtypes(sizes=(16, 32, 64))
+)
+arrays = st.dictionaries(
+    st.text(max_size=8), hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, min_side=0)), max_size=3
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -150,7 +169,10 @@ def test_a_row_that_breaks_its_promise_is_refused(tmp_path, changes, message):
 
 def test_curves_and_arrays_are_held_to_it_too():
     check(Record(a_row(), [CurvePoint("abc0", "training", "loss", 1, 0.5)], {"a": np.ones(2)}))
-    for point in (CurvePoint("abc0", "training", "loss", 1, float("nan")), CurvePoint("other", "training", "loss", 1, 0.5)):
+    for point in (
+        CurvePoint("abc0", "training", "loss", 1, float("nan")),
+        CurvePoint("other", "training", "loss", 1, 0.5),
+    ):
         with pytest.raises(StoreError, match=r"value must be a finite|the row's"):
             check(Record(a_row(), [point]))
     with pytest.raises(StoreError, match="the array 'a' must be numbers"):

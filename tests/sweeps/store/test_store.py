@@ -1,6 +1,7 @@
 """What is written is read: rows, curves, arrays, the attempts of one trial, and plain pandas.
 
-A test that asks for `place` is run in a directory and in a bucket; what only a bucket can do is in test_remote_store.py.
+A test that asks for `place` is run in a directory and in a bucket; what only a bucket can do is in
+test_remote_store.py.
 """
 
 import json

@@ -28,7 +28,9 @@ def other_columns(path):
 
 def damaged(path):
     data = bytearray(path.read_bytes())
-    data[data.index(b"\x03\x00\x00\x00t03") + 5] ^= 0x01  # still a trial's id, but another: only the checksum tells
+    data[data.index(b"\x03\x00\x00\x00t03") + 5] ^= (
+        0x01  # still a trial's id, but another: only the checksum tells
+    )
     path.write_bytes(bytes(data))
 
 

@@ -37,7 +37,8 @@ def test_readers_miss_nothing_while_others_write_and_compact(tmp_path):
 
 
 def holds_some_attempt(store, trial_id):
-    """Curves of one attempt, whole; a retry may come between two looks at the store, so the row's own is not asked for."""
+    """Curves of one attempt, whole; a retry may come between two looks at the store, so the row's own is not
+    asked for."""
     curves = store.curves(trial_id)
     return len(curves) == 3 and len({point.value for point in curves}) == 1
 

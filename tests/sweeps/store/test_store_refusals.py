@@ -18,7 +18,9 @@ def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, afte
         with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
             store.write(a_record("t01", attempt=2))
     assert list(tmp_path.rglob(".*.tmp")) == []
-    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))  # the sixth is after the row's renaming
+    assert holds(
+        store, a_record("t01", attempt=2 if after == 5 else 1)
+    )  # the sixth is after the row's renaming
     store.compact()
     assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))
     assert store.problems == []
@@ -45,7 +47,8 @@ else:
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.EIO, "nput")]
+    ("number", "message"),
+    [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.EIO, "nput")],
 )
 def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
     store = filled(tmp_path, 1)

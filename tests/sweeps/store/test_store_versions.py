@@ -20,7 +20,8 @@ def version_0(path, kind, table):
 
 
 def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch):
-    """Version 0, made up here: `reason` was called `why`, there was no `log_tail`, and the columns stood in another order."""
+    """Version 0, made up here: `reason` was called `why`, there was no `log_tail`, and the columns stood in
+    another order."""
     store = filled(tmp_path, 2)
     table = to_tables(a_record("t09"))["rows"].drop_columns(["log_tail", "schema_version"])
     table = table.rename_columns([{"reason": "why"}.get(name, name) for name in table.column_names])
@@ -30,7 +31,9 @@ def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch)
         new = old.rename_columns([{"why": "reason"}.get(name, name) for name in old.column_names])
         return new.append_column("log_tail", pa.array([""] * old.num_rows))
 
-    with pytest.raises(StoreError, match=r"t09\.parquet has schema version 0, and there is no migration from version 0"):
+    with pytest.raises(
+        StoreError, match=r"t09\.parquet has schema version 0, and there is no migration from version 0"
+    ):
         store.rows()
     monkeypatch.setitem(MIGRATIONS, 0, {"rows": to_1})
     expected = replace(a_record("t09").row, log_tail="")
@@ -50,7 +53,9 @@ def test_a_kind_that_did_not_change_at_a_version_is_read_as_it_is(tmp_path, monk
     assert holds(store, a_record("t00"))
 
 
-@pytest.mark.parametrize("read", [Store.rows, Store.outcomes, Store.compact, lambda store: store.write(a_record("t00"))])
+@pytest.mark.parametrize(
+    "read", [Store.rows, Store.outcomes, Store.compact, lambda store: store.write(a_record("t00"))]
+)
 def test_a_newer_version_is_refused_by_name_and_left_alone(tmp_path, read):
     store = filled(tmp_path, 2)
     path = tmp_path / "rows" / "t00.parquet"
@@ -58,7 +63,8 @@ def test_a_newer_version_is_refused_by_name_and_left_alone(tmp_path, read):
     pq.write_table(pa.table({"unheard_of": [1]}).replace_schema_metadata(newer), path)
     before = path.read_bytes()
     with pytest.raises(
-        StoreError, match=rf"t00\.parquet was written by a newer release: its schema version is {SCHEMA_VERSION + 1}"
+        StoreError,
+        match=rf"t00\.parquet was written by a newer release: its schema version is {SCHEMA_VERSION + 1}",
     ):
         read(store)
     assert path.read_bytes() == before

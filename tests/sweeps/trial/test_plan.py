@@ -33,7 +33,9 @@ def test_what_the_store_has_is_subtracted_whatever_its_outcome():
     assert plan.missing == [t for t in TRIALS if t not in plan.cached]
 
 
-@pytest.mark.parametrize(("retry", "again"), [((), []), (("error",), [1]), (("error", "timeout"), [1, 2]), (("diverged",), [])])
+@pytest.mark.parametrize(
+    ("retry", "again"), [((), []), (("error",), [1]), (("error", "timeout"), [1, 2]), (("diverged",), [])]
+)
 def test_outcomes_that_are_retried_count_as_missing(retry, again):
     outcomes = dict(zip([t.id for t in TRIALS], ["ok", "error", "timeout"] + 6 * ["ok"], strict=True))
     assert make_plan(TRIALS, outcomes, [], retry).missing == [TRIALS[i] for i in again]
@@ -53,7 +55,9 @@ def test_adding_a_seed_to_a_finished_sweep_gives_exactly_the_new_trials():
 
 def test_adding_a_value_to_a_grid_gives_exactly_the_new_trials():
     def grid(rates):
-        return [replace(TRIALS[0], spec=replace(TRIALS[0].spec, method={"name": "ml", "lr": lr})) for lr in rates]
+        return [
+            replace(TRIALS[0], spec=replace(TRIALS[0].spec, method={"name": "ml", "lr": lr})) for lr in rates
+        ]
 
     done = {trial.id: "ok" for trial in grid((1e-3, 1e-4))}
     assert make_plan(grid((1e-3, 1e-4, 1e-5)), done, []).missing == grid((1e-5,))
@@ -73,7 +77,11 @@ def test_costs_come_from_the_median_of_like_trials_scaled_to_their_steps():
 
 def test_a_trial_that_was_run_costs_what_it_took():
     trial, diverged = TRIALS[0], TRIALS[-1]
-    rows = [measured(with_seed(trial, 7), 600.0), measured(trial, 6.0), measured(diverged, 1.0, outcome="diverged")]
+    rows = [
+        measured(with_seed(trial, 7), 600.0),
+        measured(trial, 6.0),
+        measured(diverged, 1.0, outcome="diverged"),
+    ]
     assert estimate([trial, diverged], rows) == {trial.id: 6.0, diverged.id: 1.0}
 
 

@@ -20,7 +20,11 @@ def test_toy_demo_is_three_methods_by_three_seeds():
 
 
 def test_profiles_are_different_trials():
-    ids = {trial.id for profile in ("smoke", "laptop", "paper") for trial in find_sweep("toy-demo").trials(profile)}
+    ids = {
+        trial.id
+        for profile in ("smoke", "laptop", "paper")
+        for trial in find_sweep("toy-demo").trials(profile)
+    }
     assert len(ids) == 27
 
 
@@ -30,7 +34,9 @@ def test_a_spec_file_has_no_other_keys_than_those_that_are_written(tmp_path):
     file.write_text(json.dumps(written))
     assert find_sweep(f"spec:{file}").trials("smoke", [trial.spec.seed])[0].id == trial.id
     file.write_text(json.dumps(written | {"lable": "mine"}))
-    with pytest.raises(SettingError, match=r"it has 'lable', which is none of label, profile, spec. Did you mean label"):
+    with pytest.raises(
+        SettingError, match=r"it has 'lable', which is none of label, profile, spec. Did you mean label"
+    ):
         find_sweep(f"spec:{file}")
 
 
@@ -82,7 +88,12 @@ def test_an_unknown_sweep_is_answered_with_the_nearest():
 
 def test_a_plugin_adds_a_sweep(trouble_plugin):
     assert {"faults", "toy-demo"} <= set(sweeps.names())
-    assert [trial.name for trial in find_sweep("faults").trials("smoke")] == ["good", "raises", "diverges", "slow"]
+    assert [trial.name for trial in find_sweep("faults").trials("smoke")] == [
+        "good",
+        "raises",
+        "diverges",
+        "slow",
+    ]
 
 
 def test_only_compares_numbers_as_numbers_and_skips_trials_without_the_key():
@@ -99,7 +110,8 @@ def test_a_sweep_does_not_take_the_name_of_another():
         return iter(())
 
     with pytest.raises(
-        VeraError, match=r"sweep name 'toy-demo' is taken by sweeps.trial.demo.*another name, such as 'my-toy-demo'"
+        VeraError,
+        match=r"sweep name 'toy-demo' is taken by sweeps.trial.demo.*another name, such as 'my-toy-demo'",
     ):
         sweep("toy-demo", "not the demo")(mine)
     assert len(find_sweep("toy-demo").trials("smoke")) == 9

@@ -18,7 +18,12 @@ NETWORKS = {"energy": {"name": "mixture"}, "generator": {"name": "mlp-generator"
 
 
 def spec(**changes):
-    parts = {"dataset": {"name": "moons"}, "networks": NETWORKS, "method": {"name": "vera", "lr": 1e-3}, "steps": 100}
+    parts = {
+        "dataset": {"name": "moons"},
+        "networks": NETWORKS,
+        "method": {"name": "vera", "lr": 1e-3},
+        "steps": 100,
+    }
     return TrialSpec(**(parts | changes))
 
 
@@ -34,7 +39,11 @@ def shuffled(value, order):
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.dictionaries(st.sampled_from(["name", "lr", "k", "eta", "energy", "generator", "gamma"]), st.integers()))
+@given(
+    st.dictionaries(
+        st.sampled_from(["name", "lr", "k", "eta", "energy", "generator", "gamma"]), st.integers()
+    )
+)
 def test_the_order_of_keys_never_changes_it(order):
     method = {"name": "vera", "lr": 1e-3, "k": 10, "eta": 0.2, "gamma": 0.0}
     trial = Trial(spec(method=method))
@@ -51,10 +60,19 @@ def test_sweep_and_label_never_change_it(sweep, label):
 @given(st.text(min_size=1).filter(lambda text: "\0" not in text))
 def test_paths_never_change_it(path):
     def trial(**where):
-        return Trial(spec(dataset={"name": "mnist-logit", **where}, networks={"energy": {"name": "nice"}}, method={"name": "ml"}))
+        return Trial(
+            spec(
+                dataset={"name": "mnist-logit", **where},
+                networks={"energy": {"name": "nice"}},
+                method={"name": "ml"},
+            )
+        )
 
     assert trial(data_dir=path).id == trial().id
-    assert path not in json.loads(canonical_json(trial(data_dir=path).facts))["dataset"].values() or path == "mnist-logit"
+    assert (
+        path not in json.loads(canonical_json(trial(data_dir=path).facts))["dataset"].values()
+        or path == "mnist-logit"
+    )
 
 
 def test_host_and_launcher_never_change_it(monkeypatch):
@@ -65,7 +83,10 @@ def test_host_and_launcher_never_change_it(monkeypatch):
 
 def test_a_default_that_is_spelled_out_is_the_same_trial():
     assert Trial(spec(method={"name": "vera", "lr": 1e-3, "k": 20, "entropy_weight": 1})).id == BASE.id
-    assert Trial(spec(networks={**NETWORKS, "generator": {"name": "mlp-generator", "hidden": (100, 100)}})).id == BASE.id
+    assert (
+        Trial(spec(networks={**NETWORKS, "generator": {"name": "mlp-generator", "hidden": (100, 100)}})).id
+        == BASE.id
+    )
 
 
 SETTINGS = [(method, name, value) for method in methods for name, value in other_settings(method)]
@@ -121,7 +142,8 @@ def test_a_trial_comes_back_from_its_stored_facts():
 
 
 def test_ids_are_stable_across_releases():
-    """Raised on purpose only: if this fails, stored results would silently be run again. Raise PROTOCOL or mend the change."""
+    """Raised on purpose only: if this fails, stored results would silently be run again. Raise PROTOCOL or
+    mend the change."""
     assert BASE.id == "31e84d54b25545da"
 
 

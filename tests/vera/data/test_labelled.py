@@ -61,7 +61,9 @@ def test_labelled_points_stay_in_the_unlabelled_stream():
 
 def test_a_batch_has_points_and_labelled_points_with_their_labels():
     split = DigitsTable().split(seed=0)
-    by_row = {row.numpy().tobytes(): int(label) for row, label in zip(split.train, split.train_labels, strict=True)}
+    by_row = {
+        row.numpy().tobytes(): int(label) for row, label in zip(split.train, split.train_labels, strict=True)
+    }
     batch = split.stream(64, seed=0).next_batch()
     assert isinstance(batch, LabelledBatch)
     assert (batch.x.shape, batch.labelled.shape, batch.labels.shape) == ((64, 64), (64, 64), (64,))
@@ -121,7 +123,12 @@ def test_what_table_8_says_of_a_split():
 def test_no_label_at_all_is_refused():
     split = Wine().split(seed=0)
     with pytest.raises(SettingError, match="'wine' shows no label at all"):
-        Split(split.source, (split.train, split.train_labels), (split.held_out, split.held_out_labels), torch.empty(0).long())
+        Split(
+            split.source,
+            (split.train, split.train_labels),
+            (split.held_out, split.held_out_labels),
+            torch.empty(0).long(),
+        )
 
 
 @pytest.mark.parametrize("part", ["training", "held-out"])
@@ -130,7 +137,9 @@ def test_points_that_are_not_finite_are_refused_and_named(part):
     spoilt = (split.train if part == "training" else split.held_out).clone()
     spoilt[[7, 9], 2] = torch.inf
     train, held_out = (spoilt, split.held_out) if part == "training" else (split.train, spoilt)
-    with pytest.raises(DataCorrupt, match=rf"'wine' has 2 {part} points not finite .* the first in row 7 \(inf\)"):
+    with pytest.raises(
+        DataCorrupt, match=rf"'wine' has 2 {part} points not finite .* the first in row 7 \(inf\)"
+    ):
         Split(split.source, (train, split.train_labels), (held_out, split.held_out_labels), split.shown)
 
 

@@ -92,7 +92,9 @@ def test_a_batch_larger_than_the_data_is_refused():
 def test_points_that_are_not_finite_are_refused_and_named(value, named):
     x = np.zeros((50, 3))
     x[17, 1], x[30, 0] = value, value
-    message = rf"'mine' has 2 {{}} points not finite in single precision, the first in row 17 \({named}\): fill in"
+    message = (
+        rf"'mine' has 2 {{}} points not finite in single precision, the first in row 17 \({named}\): fill in"
+    )
     with pytest.raises(DataCorrupt, match=message.format("training")):
         TensorData(x, name="mine")
     with pytest.raises(DataCorrupt, match=message.format("test")):
@@ -138,7 +140,13 @@ def test_arrays_of_any_layout_become_the_same_points():
     reversed_and_back = x[::-1].copy()[::-1]
     frozen = x.astype(">f8")
     frozen.flags.writeable = False
-    for form in (reversed_and_back, np.asfortranarray(x), frozen, torch.tensor(x), torch.tensor(x, requires_grad=True)):
+    for form in (
+        reversed_and_back,
+        np.asfortranarray(x),
+        frozen,
+        torch.tensor(x),
+        torch.tensor(x, requires_grad=True),
+    ):
         assert torch.equal(TensorData(form).train, reference.train)
         assert TensorData(form).fingerprint == reference.fingerprint
     assert reference.train.dtype == torch.float32
@@ -174,7 +182,9 @@ def test_test_points_are_the_test_set_or_some_of_it():
     some = data.test_points(seed=0, n=8)[:, 0].tolist()
     assert len(set(some)) == 8
     assert min(some) >= 100
-    assert some == data.test_points(seed=0, n=8)[:, 0].tolist() != data.test_points(seed=1, n=8)[:, 0].tolist()
+    assert (
+        some == data.test_points(seed=0, n=8)[:, 0].tolist() != data.test_points(seed=1, n=8)[:, 0].tolist()
+    )
     with pytest.raises(SettingError, match="21 test points were asked for, the test set has 20"):
         data.test_points(seed=0, n=21)
 

@@ -1,4 +1,5 @@
-"""Toy densities against geometry written by hand, adaptive quadrature, and the ceilings that follow from the true density."""
+"""Toy densities against geometry written by hand, adaptive quadrature, and the ceilings that follow from the
+true density."""
 
 import math
 from itertools import pairwise
@@ -32,7 +33,9 @@ def density_by_quadrature(toy_class, point):
     total = 0.0
     for centre, radius, first, last in curves:
         breaks = np.linspace(first, last, 40)
-        total += sum(quad(along, a, b, args=(centre, radius))[0] for a, b in pairwise(breaks)) / (last - first)
+        total += sum(quad(along, a, b, args=(centre, radius))[0] for a, b in pairwise(breaks)) / (
+            last - first
+        )
     return total / len(curves)
 
 
@@ -72,7 +75,9 @@ def test_mean_log_density_of_test_points_is_the_ceiling(toy_class):
 def test_density_agrees_with_adaptive_quadrature(toy_class):
     points = toy_class().test_points(seed=1, n=5).double()
     expected = [math.log(density_by_quadrature(toy_class, point)) for point in points.tolist()]
-    torch.testing.assert_close(toy_class().log_density(points), torch.tensor(expected, dtype=torch.float64), rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(
+        toy_class().log_density(points), torch.tensor(expected, dtype=torch.float64), rtol=1e-7, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("toy_class", TOYS)
@@ -122,7 +127,9 @@ def test_rings_draw_with_replacement():
 @pytest.mark.parametrize("toy_class", TOYS)
 def test_noise_has_the_stated_standard_deviation(toy_class):
     n = 20_000
-    noise = toy_class().stream(n, seed=0).next_batch() - without_noise(toy_class).stream(n, seed=0).next_batch()
+    noise = (
+        toy_class().stream(n, seed=0).next_batch() - without_noise(toy_class).stream(n, seed=0).next_batch()
+    )
     assert noise.std().item() == pytest.approx(NOISE[toy_class], rel=5 / math.sqrt(2 * noise.numel()))
     assert abs(noise.mean().item()) < 5 * NOISE[toy_class] / math.sqrt(noise.numel())
 

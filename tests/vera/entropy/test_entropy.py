@@ -1,4 +1,5 @@
-"""The entropy-gradient estimators against the linear-Gaussian generator, where score, posterior and entropy are known."""
+"""The entropy-gradient estimators against the linear-Gaussian generator, where score, posterior and entropy
+are known."""
 
 import math
 
@@ -9,7 +10,14 @@ from torch.distributions import Normal
 
 from vera.entropy import HMCEntropy, ImportanceEntropy
 from vera.entropy.hmc import Posterior
-from vera.evaluation import matched_gaussian_ess, posterior_ess, prior_ess, score_error, shifted_gaussian_ess, tune_estimator
+from vera.evaluation import (
+    matched_gaussian_ess,
+    posterior_ess,
+    prior_ess,
+    score_error,
+    shifted_gaussian_ess,
+    tune_estimator,
+)
 from vera.gradients import value_and_gradient
 from vera.models import mlp_generator
 from vera.models.generator import Generator, statistics_of
@@ -34,7 +42,10 @@ def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
     generator = linear_generator(WEIGHTS[d], sigma=0.4)
     with torch.no_grad():
         pairs = generator.sample_with_latent(8)
-    errors = [score_error(importance(generator, k, width=2.0), generator, pairs, repeats=400) for k in (2, 20, 2_000)]
+    errors = [
+        score_error(importance(generator, k, width=2.0), generator, pairs, repeats=400)
+        for k in (2, 20, 2_000)
+    ]
     assert errors[0].rms_bias > 3 * errors[1].rms_bias > 9 * errors[2].rms_bias
     assert errors[2].rms_bias < 2 * errors[2].rms_noise
 
@@ -42,7 +53,9 @@ def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
 @pytest.mark.parametrize("d", [1, 2])
 def test_importance_score_of_each_pair_lies_in_its_confidence_interval(d):
     torch.manual_seed(10 + d)
-    generator = linear_generator(WEIGHTS[d], sigma=0.4, bias=torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64))
+    generator = linear_generator(
+        WEIGHTS[d], sigma=0.4, bias=torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    )
     entropy = importance(generator, 5_000, width=2.0)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(6)
@@ -66,7 +79,9 @@ def test_entropy_gradient_for_weight_and_log_sigma(d):
     torch.manual_seed(20 + d)
     generator = linear_generator(WEIGHTS[d], sigma=0.4)
     inverse = torch.linalg.inv(generator.covariance().detach())
-    closed_form = torch.cat([(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)])
+    closed_form = torch.cat(
+        [(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)]
+    )
     by_autograd = torch.autograd.grad(generator.entropy(), [generator.weight, generator.log_sigma])
     torch.testing.assert_close(torch.cat([by_autograd[0].flatten(), by_autograd[1].view(1)]), closed_form)
     draws = entropy_gradients(generator, importance(generator, 1_000, width=2.0), repeats=200, batch=200)
@@ -77,7 +92,9 @@ def test_entropy_gradient_by_hmc():
     torch.manual_seed(3)
     generator = linear_generator(WEIGHTS[2], sigma=0.4)
     inverse = torch.linalg.inv(generator.covariance().detach())
-    closed_form = torch.cat([(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)])
+    closed_form = torch.cat(
+        [(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)]
+    )
     entropy = HMCEntropy(2, burn_in=20, kept=5, step_size=0.4, adaptation=1e-6, like=generator.log_sigma)
     assert_mean(entropy_gradients(generator, entropy, repeats=100, batch=200), closed_form)
 
@@ -114,7 +131,9 @@ def test_elbo_gradient_vanishes_at_the_optimal_eta_and_not_beside_it():
         entropy = importance(generator, 20, width)
         with torch.no_grad():
             batches = [generator.sample_with_latent(200) for _ in range(200)]
-        return torch.stack([torch.autograd.grad(entropy.elbo(generator, *b).mean(), entropy.log_eta)[0] for b in batches])
+        return torch.stack(
+            [torch.autograd.grad(entropy.elbo(generator, *b).mean(), entropy.log_eta)[0] for b in batches]
+        )
 
     assert_mean(gradients(1.0), 0.0)
     assert (gradients(0.8).mean(0) > 0).all()
@@ -145,17 +164,22 @@ def test_direction_is_the_weighted_posterior_mean_whatever_the_chunks(monkeypatc
             return log_w[taken].clone(), offsets[taken].clone()
 
         monkeypatch.setattr(entropy, "_draw", draw)
-        torch.testing.assert_close(entropy.direction(generator, torch.zeros(4, 2), torch.zeros(4, 3)), expected)
+        torch.testing.assert_close(
+            entropy.direction(generator, torch.zeros(4, 2), torch.zeros(4, 3)), expected
+        )
 
 
-@pytest.mark.parametrize(("d", "expected"), [(1, 13.2), (2, 9.43), (10, 3.01), (50, 1.57), (100, 1.364), (128, 1.314)])
+@pytest.mark.parametrize(
+    ("d", "expected"), [(1, 13.2), (2, 9.43), (10, 3.01), (50, 1.57), (100, 1.364), (128, 1.314)]
+)
 def test_ess_of_a_matched_gaussian_proposal(d, expected):
     torch.manual_seed(d)
     assert float(matched_gaussian_ess(d, repeats=40_000).mean()) == pytest.approx(expected, rel=0.012)
 
 
 def test_ess_of_the_estimator_itself_on_an_orthogonal_linear_generator():
-    """The estimator's own weights, not a simulation of them: W with orthogonal columns, η at the posterior's deviation."""
+    """The estimator's own weights, not a simulation of them: W with orthogonal columns, η at the posterior's
+    deviation."""
     torch.manual_seed(8)
     basis, _ = torch.linalg.qr(torch.randn(12, 10, dtype=torch.float64))
     generator = linear_generator(basis * torch.linspace(0.5, 3, 10), sigma=0.3)
@@ -164,7 +188,9 @@ def test_ess_of_the_estimator_itself_on_an_orthogonal_linear_generator():
     assert float(prior_ess(generator, 500).mean()) < 1.2
 
 
-@pytest.mark.parametrize(("offset", "expected"), [(0, 20), (0.1, 8.7), (0.25, 3.1), (0.5, 1.74), (1, 1.31), (2, 1.14), (5, 1.05)])
+@pytest.mark.parametrize(
+    ("offset", "expected"), [(0, 20), (0.1, 8.7), (0.25, 3.1), (0.5, 1.74), (1, 1.31), (2, 1.14), (5, 1.05)]
+)
 def test_ess_against_the_offset_of_the_proposal(offset, expected):
     torch.manual_seed(9)
     assert float(shifted_gaussian_ess(offset, repeats=20_000).mean()) == pytest.approx(expected, rel=0.02)
@@ -199,11 +225,14 @@ def test_the_priors_force_hardly_leaves_z0(ppca_errors):
 def test_importance_sampling_removes_a_fifth_of_the_bias_in_100_dimensions(ppca_errors):
     kept = ppca_errors["importance"].rms_bias / ppca_errors["z0"].rms_bias
     assert 0.75 < kept < 0.87
-    assert ppca_errors["full"].rms_bias < ppca_errors["importance"].rms_bias < ppca_errors["prior_only"].rms_bias
+    assert (
+        ppca_errors["full"].rms_bias < ppca_errors["importance"].rms_bias < ppca_errors["prior_only"].rms_bias
+    )
 
 
 def test_posterior_sampling_sees_the_generator_that_made_x():
-    """Batch norm frozen at z0: the mean of x is reproduced, a row alone gives what it gives in company, nothing is left behind."""
+    """Batch norm frozen at z0: the mean of x is reproduced, a row alone gives what it gives in company,
+    nothing is left behind."""
     torch.manual_seed(11)
     generator = mlp_generator(3, latent_dim=2).double()
     z0 = generator.latent(16)
@@ -228,7 +257,9 @@ def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
         means = generator(grid)
         log_joint = -0.5 * grid.square().T - 0.5 * torch.cdist(x, means).square() / 0.3**2
     expected = (x - log_joint.softmax(1) @ means) / 0.3**2
-    entropy = HMCEntropy(1, force=force, burn_in=100, kept=2, step_size=0.25, adaptation=1e-9, like=generator.log_sigma)
+    entropy = HMCEntropy(
+        1, force=force, burn_in=100, kept=2, step_size=0.25, adaptation=1e-9, like=generator.log_sigma
+    )
     draws = torch.stack([entropy.direction(generator, z0, x).flatten() for _ in range(200)])
     assert_mean(draws, expected.flatten())
 
@@ -247,7 +278,8 @@ def test_hmc_keeps_its_step_size_while_it_keeps_positions():
 
 @pytest.mark.parametrize(("force", "gradients"), [("full", 1 + 4 * 5), ("prior_only", 0)])
 def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
-    """One at the start, then five for each transition: the published code computes six, and the paper counts seven."""
+    """One at the start, then five for each transition: the published code computes six, and the paper counts
+    seven."""
     generator = linear_generator(WEIGHTS[2], sigma=0.4)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(4)
@@ -260,7 +292,9 @@ def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
 @pytest.mark.parametrize("shape", [(6,), (2, 3)], ids=["flat", "image"])
 def test_the_posteriors_force_is_the_gradient_of_its_density(shape):
     torch.manual_seed(0)
-    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Softplus(), torch.nn.Linear(8, 6), torch.nn.Unflatten(1, shape))
+    net = torch.nn.Sequential(
+        torch.nn.Linear(3, 8), torch.nn.Softplus(), torch.nn.Linear(8, 6), torch.nn.Unflatten(1, shape)
+    )
     generator = Generator(net, 3, sigma=0.2).double()
     z, x = generator.sample_pair(5)
     posterior, elsewhere = Posterior(generator, x), z + 0.5 * torch.randn_like(z)

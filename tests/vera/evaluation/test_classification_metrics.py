@@ -1,4 +1,5 @@
-"""Accuracy, Brier score, AUROC and calibration against scikit-learn and plain loops; what is not finite is never made a number."""
+"""Accuracy, Brier score, AUROC and calibration against scikit-learn and plain loops; what is not finite is
+never made a number."""
 
 import math
 
@@ -27,7 +28,9 @@ def plain_calibration_error(probabilities, labels, bins):
     members = [[] for _ in range(bins)]
     for row, label in zip(probabilities, labels, strict=True):
         confidence = max(row)
-        members[min(int(confidence * bins), bins - 1)].append((confidence, list(row).index(confidence) == label))
+        members[min(int(confidence * bins), bins - 1)].append(
+            (confidence, list(row).index(confidence) == label)
+        )
     error = 0.0
     for inside in members:
         if inside:
@@ -45,8 +48,12 @@ def test_the_metrics_are_those_of_scikit_learn(classes):
     names = list(range(classes))
     assert found["test_accuracy"] == accuracy_score(labels, p.argmax(1))
     assert found["test_cross_entropy"] == pytest.approx(log_loss(labels, p, labels=names), abs=1e-6)
-    assert found["brier"] == pytest.approx(brier_score_loss(labels, p, labels=names, scale_by_half=False), abs=1e-6)
-    assert found["calibration_error"] == pytest.approx(plain_calibration_error(p, labels.tolist(), 20), abs=1e-6)
+    assert found["brier"] == pytest.approx(
+        brier_score_loss(labels, p, labels=names, scale_by_half=False), abs=1e-6
+    )
+    assert found["calibration_error"] == pytest.approx(
+        plain_calibration_error(p, labels.tolist(), 20), abs=1e-6
+    )
     assert found["largest_predicted_share"] == pytest.approx(np.bincount(p.argmax(1)).max() / len(labels))
     assert ("auroc" in found) == (classes == 2)
     if classes == 2:
@@ -95,7 +102,9 @@ def test_calibration_against_a_plain_loop(bins):
         logits, labels = logits_and_labels(classes, sharpness=sharpness)
         p = torch.softmax(logits, 1)
         found = Reliability.of(p, labels, bins)
-        assert found.calibration_error == pytest.approx(plain_calibration_error(p.numpy(), labels.tolist(), bins), abs=1e-12)
+        assert found.calibration_error == pytest.approx(
+            plain_calibration_error(p.numpy(), labels.tolist(), bins), abs=1e-12
+        )
         assert float(found.counts.sum()) == len(labels)
 
 

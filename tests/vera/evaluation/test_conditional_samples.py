@@ -53,7 +53,10 @@ def test_tuning_brings_the_acceptance_to_its_target(refiner):
     samples = refined_samples(refiner, 60, steps=20, batch=60, tuning_steps=400)
     assert samples.tuned_acceptance == pytest.approx(0.57, abs=0.05)
     assert samples.acceptance == pytest.approx(0.57, abs=0.2)
-    assert samples.metrics() == {"tuned_acceptance": samples.tuned_acceptance, "refinement_acceptance": samples.acceptance}
+    assert samples.metrics() == {
+        "tuned_acceptance": samples.tuned_acceptance,
+        "refinement_acceptance": samples.acceptance,
+    }
 
 
 def test_refinement_raises_f_and_batches_cover_all_samples(refiner):
@@ -67,7 +70,9 @@ def test_refinement_raises_f_and_batches_cover_all_samples(refiner):
 
 def test_a_trained_kind_of_pair_is_refined_too():
     generator = sngan_generator(latent_dim=4, side=8, width=4, sigma=0.1)
-    samples = refined_samples(LatentRefiner(WideResNet(3, depth=10, width=1), generator), 5, steps=2, batch=4, tuning_steps=3)
+    samples = refined_samples(
+        LatentRefiner(WideResNet(3, depth=10, width=1), generator), 5, steps=2, batch=4, tuning_steps=3
+    )
     assert samples.refined.shape == (5, *SHAPE)
     assert samples.refined.isfinite().all()
     assert 0 <= samples.acceptance <= 1
@@ -78,7 +83,9 @@ def test_chains_keep_every_step(refiner):
     images = chain_images(refiner, chains=3, steps=12)
     assert images.shape == (3, 13, *SHAPE)
     moved = (images[:, 1:] != images[:, :-1]).flatten(2).any(2).double().mean()
-    assert 0.3 < float(moved) < 0.85  # a step is taken with probability .57, and the image else stays to the last bit
+    assert (
+        0.3 < float(moved) < 0.85
+    )  # a step is taken with probability .57, and the image else stays to the last bit
 
 
 def test_one_step_at_a_time_is_the_chain_itself(refiner):
@@ -94,7 +101,14 @@ def test_one_step_at_a_time_is_the_chain_itself(refiner):
 
 def test_by_class_takes_the_surest_first_and_reports_what_is_missing():
     images = torch.zeros(6, *SHAPE)
-    levels = [(0, 0.1), (2, 0.3), (0, 0.5), (0, 0.3), (2, 0.2), (0, 0.05)]  # class and how sure; none of class 1
+    levels = [
+        (0, 0.1),
+        (2, 0.3),
+        (0, 0.5),
+        (0, 0.3),
+        (2, 0.2),
+        (0, 0.05),
+    ]  # class and how sure; none of class 1
     for image, (channel, level) in zip(images, levels, strict=True):
         image[channel] = level
     chosen = by_class(Channels(), images, per_class=3)

@@ -1,4 +1,5 @@
-"""Digit features: a classifier trained on the embedded digits, kept once, and what it says of digits and stacks of them."""
+"""Digit features: a classifier trained on the embedded digits, kept once, and what it says of digits and
+stacks of them."""
 
 import math
 
@@ -64,7 +65,8 @@ def test_probabilities_are_the_last_layer_of_the_features(network, digits):
 def test_the_distance_sees_damage(network, digits):
     images = digits[0][torch.randperm(1_000, generator=torch.Generator().manual_seed(0))]
     reference, same, noisy = (
-        Moments.of(network.features(part)) for part in (images[:500], images[500:], images[500:] + torch.randn(500, 1, 28, 28))
+        Moments.of(network.features(part))
+        for part in (images[:500], images[500:], images[500:] + torch.randn(500, 1, 28, 28))
     )
     assert frechet_distance(noisy, reference) > 3 * frechet_distance(same, reference)
 
@@ -157,7 +159,9 @@ def test_padded_digits_are_those_of_the_image_data_set(digits, side):
 def test_resized_digits_are_those_of_the_stacks(digits, side):
     stack = StackedMNIST(source="mnist5k", side=side)
     theirs = stack.images(stack.held_out, torch.arange(30).view(10, 3)).flatten(0, 1).unsqueeze(1)
-    torch.testing.assert_close(DigitRecipe(side, "resize").framed(digits[0][:30]), theirs, rtol=0, atol=1.5 / 127.5)
+    torch.testing.assert_close(
+        DigitRecipe(side, "resize").framed(digits[0][:30]), theirs, rtol=0, atol=1.5 / 127.5
+    )
 
 
 def test_an_image_of_another_side_is_refused(network):

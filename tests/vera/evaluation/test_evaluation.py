@@ -65,8 +65,9 @@ def test_toys_are_judged_on_100_000_points_drawn_afresh(dataset):
 
 
 def test_best_of_ten_small_batches_flatters_the_model():
-    """The highest of ten means lies 1.54 standard errors of a batch above their mean, for independent points: rings draws them.
-    Moons and circles space their angles evenly, so their batches vary less, and flatter less."""
+    """The highest of ten means lies 1.54 standard errors of a batch above their mean, for independent points:
+    rings draws them. Moons and circles space their angles evenly, so their batches vary less, and flatter
+    less."""
     torch.manual_seed(2)
     model, data = GaussianMixture(2, components=20), Rings()
     honest = log_likelihood(model, data.test_points(0, 100_000))
@@ -91,10 +92,17 @@ def test_a_standard_error_needs_two_points():
     with pytest.raises(SettingError, match="at least 2"):
         LikelihoodEvaluation(Moons(), n=1)
     with pytest.raises(SettingError, match="at least 2"):
-        score_error(Constant(), linear_generator(torch.ones(2, 1), sigma=0.5), (torch.zeros(1, 1), torch.zeros(1, 2)), repeats=1)
+        score_error(
+            Constant(),
+            linear_generator(torch.ones(2, 1), sigma=0.5),
+            (torch.zeros(1, 1), torch.zeros(1, 2)),
+            repeats=1,
+        )
 
 
-@pytest.mark.parametrize("measure", [lambda g: posterior_ess(ImportanceEntropy(2), g, 10), lambda g: prior_ess(g, 10)])
+@pytest.mark.parametrize(
+    "measure", [lambda g: posterior_ess(ImportanceEntropy(2), g, 10), lambda g: prior_ess(g, 10)]
+)
 def test_measuring_leaves_the_generator_as_it_was(measure):
     generator = mlp_generator(2)
     before = {name: value.clone() for name, value in generator.state_dict().items()}

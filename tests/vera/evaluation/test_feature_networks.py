@@ -1,4 +1,5 @@
-"""Feature networks: what an image becomes on its way, a TorchScript file, torch-fidelity's interface, what is refused."""
+"""Feature networks: what an image becomes on its way, a TorchScript file, torch-fidelity's interface, what is
+refused."""
 
 import math
 import sys
@@ -85,9 +86,15 @@ def test_bytes_come_back_exactly_and_the_rest_is_clamped():
 
 
 def test_enlarging_is_tensorflows():
-    """Place i of the large image lies at i · 2/4 of the small one; beyond the last pixel there is nothing but that pixel."""
+    """Place i of the large image lies at i · 2/4 of the small one; beyond the last pixel there is nothing but
+    that pixel."""
     x = torch.tensor([[0.0, 10.0], [20.0, 30.0]]).view(1, 1, 2, 2)
-    assert resized(x, 4)[0, 0].tolist() == [[0, 5, 10, 10], [10, 15, 20, 20], [20, 25, 30, 30], [20, 25, 30, 30]]
+    assert resized(x, 4)[0, 0].tolist() == [
+        [0, 5, 10, 10],
+        [10, 15, 20, 20],
+        [20, 25, 30, 30],
+        [20, 25, 30, 30],
+    ]
 
 
 def test_enlarging_agrees_with_sampling_on_a_shifted_grid():
@@ -201,7 +208,9 @@ def test_the_setting_the_environment_and_the_data_directory_name_the_file(tmp_pa
 
 
 def test_without_the_library_the_error_names_both_ways(no_library):
-    with pytest.raises(DataMissing, match=r"pip install torch-fidelity.*as inception.pt, or name it with VERA_INCEPTION"):
+    with pytest.raises(
+        DataMissing, match=r"pip install torch-fidelity.*as inception.pt, or name it with VERA_INCEPTION"
+    ):
         inception_network()
 
 

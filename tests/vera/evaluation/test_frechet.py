@@ -1,4 +1,5 @@
-"""Distances between sets of features: closed forms of Gaussians, second implementations, moments that add up."""
+"""Distances between sets of features: closed forms of Gaussians, second implementations, moments that add
+up."""
 
 import math
 
@@ -38,7 +39,9 @@ def published(x, y):
 def test_of_diagonal_gaussians_is_the_closed_form():
     means, variances = torch.randn(2, DIM).double(), torch.rand(2, DIM).double()
     a, b = (gaussian(mean, variance.diag()) for mean, variance in zip(means, variances, strict=True))
-    expected = (means[0] - means[1]).square().sum() + (variances[0].sqrt() - variances[1].sqrt()).square().sum()
+    expected = (means[0] - means[1]).square().sum() + (
+        variances[0].sqrt() - variances[1].sqrt()
+    ).square().sum()
     assert frechet_distance(a, b) == pytest.approx(float(expected), rel=1e-10)
 
 
@@ -70,23 +73,33 @@ def test_of_a_set_from_itself_is_zero_even_with_fewer_points_than_dimensions(n):
 def test_without_full_rank_is_what_the_subspace_gives():
     """Points that differ in 5 of 60 coordinates only: the others add their shift and nothing else."""
     x, y = features(40, dim=5), features(50, dim=5, shift=0.1)
-    wide_x, wide_y = (torch.nn.functional.pad(part, (0, 55), value=level) for part, level in ((x, 1.0), (y, 1.5)))
+    wide_x, wide_y = (
+        torch.nn.functional.pad(part, (0, 55), value=level) for part, level in ((x, 1.0), (y, 1.5))
+    )
     rotation = torch.linalg.qr(torch.randn(60, 60).double()).Q
-    distance = frechet_distance(Moments.of(wide_x.double() @ rotation), Moments.of(wide_y.double() @ rotation))
+    distance = frechet_distance(
+        Moments.of(wide_x.double() @ rotation), Moments.of(wide_y.double() @ rotation)
+    )
     assert distance == pytest.approx(frechet_distance(Moments.of(x), Moments.of(y)) + 55 * 0.25, rel=1e-8)
 
 
 def test_with_fewer_points_than_dimensions_agrees_with_the_points_themselves():
-    """With A = XᵀX and B = YᵀY the root's trace is the sum of the singular values of XYᵀ: no covariance is needed."""
+    """With A = XᵀX and B = YᵀY the root's trace is the sum of the singular values of XYᵀ: no covariance is
+    needed."""
     x, y = features(30, dim=200).double(), features(40, dim=200, shift=0.2).double()
     centred = (x - x.mean(0)) / 29**0.5, (y - y.mean(0)) / 39**0.5
     overlap = torch.linalg.svdvals(centred[0] @ centred[1].T).sum()
-    expected = (x.mean(0) - y.mean(0)).square().sum() + sum(part.square().sum() for part in centred) - 2 * overlap
+    expected = (
+        (x.mean(0) - y.mean(0)).square().sum() + sum(part.square().sum() for part in centred) - 2 * overlap
+    )
     assert frechet_distance(Moments.of(x), Moments.of(y)) == pytest.approx(float(expected), rel=1e-7)
 
 
 def test_is_biased_upwards_for_few_points():
-    draws = [[frechet_distance(Moments.of(features(n)), Moments.of(features(n))) for _ in range(5)] for n in (50, 1_000)]
+    draws = [
+        [frechet_distance(Moments.of(features(n)), Moments.of(features(n))) for _ in range(5)]
+        for n in (50, 1_000)
+    ]
     assert min(draws[0]) > max(draws[1]) > 0
 
 
@@ -147,6 +160,9 @@ def test_kernel_distance_does_not_mind_a_sorted_set():
     """In the order given, every block would hold points of its own and look far from the whole."""
     x = features(2_000)
     order = x.sum(1).argsort()
-    in_order, at_random = kernel_distance(x[order], features(2_000), 100), kernel_distance(x, features(2_000), 100)
+    in_order, at_random = (
+        kernel_distance(x[order], features(2_000), 100),
+        kernel_distance(x, features(2_000), 100),
+    )
     assert abs(in_order.mean) < 4 * in_order.standard_error
     assert abs(at_random.mean) < 4 * at_random.standard_error

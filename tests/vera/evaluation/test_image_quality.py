@@ -1,4 +1,5 @@
-"""The Inception Score's closed forms, reference statistics that are kept, and all of it for one set of samples."""
+"""The Inception Score's closed forms, reference statistics that are kept, and all of it for one set of
+samples."""
 
 import math
 import time
@@ -9,7 +10,15 @@ import pytest
 import torch
 
 from vera.errors import SettingError
-from vera.evaluation import Description, Features, Moments, frechet_distance, image_quality, inception_score, reference_of
+from vera.evaluation import (
+    Description,
+    Features,
+    Moments,
+    frechet_distance,
+    image_quality,
+    inception_score,
+    reference_of,
+)
 from vera.evaluation.frechet import in_random_order
 
 CLASSES = 10
@@ -61,7 +70,8 @@ def test_the_score_of_certain_and_balanced_predictions_is_the_number_of_classes(
 
 
 def test_the_score_is_the_exponential_of_the_information():
-    """Half the images are certainly class 0, half are undecided between two others: ln 2 for the half, ln 2 for its side."""
+    """Half the images are certainly class 0, half are undecided between two others: ln 2 for the half, ln 2
+    for its side."""
     p = torch.tensor([[1.0, 0, 0], [0, 0.5, 0.5]]).repeat(30, 1)
     q = torch.tensor([0.5, 0.25, 0.25])
     information = 0.5 * math.log(1 / q[0]) + 0.5 * math.log(0.5 / q[1])
@@ -179,7 +189,16 @@ def test_quality_of_the_reference_itself():
     assert metrics["score_pixels"] == inception_score(network.probabilities(x)).mean
     assert metrics["quality_samples_pixels"] == metrics["quality_reference_pixels"] == 2_500
     assert metrics["network_accuracy_pixels"] == 0.75
-    names = ["fid", "kid", "kid_se", "score", "score_deviation", "network_accuracy", "quality_samples", "quality_reference"]
+    names = [
+        "fid",
+        "kid",
+        "kid_se",
+        "score",
+        "score_deviation",
+        "network_accuracy",
+        "quality_samples",
+        "quality_reference",
+    ]
     assert set(metrics) == {f"{name}_pixels" for name in names}
 
 

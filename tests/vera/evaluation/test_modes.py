@@ -1,4 +1,5 @@
-"""Counting modes: hand-made counts, closed forms of the divergence, and what the published counting gets wrong."""
+"""Counting modes: hand-made counts, closed forms of the divergence, and what the published counting gets
+wrong."""
 
 import math
 
@@ -69,7 +70,8 @@ def test_draws_of_the_truth_have_the_divergence_of_chance():
 
 
 def test_the_published_order_of_digits_is_another():
-    """Data whose first channel is always 0: read backwards, the same samples seem to fill modes that do not exist."""
+    """Data whose first channel is always 0: read backwards, the same samples seem to fill modes that do not
+    exist."""
     torch.manual_seed(0)
     labels = torch.randint(10, (20_000, 3))
     labels[:, 0] = 0

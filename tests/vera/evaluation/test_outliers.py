@@ -1,4 +1,5 @@
-"""Outliers: the three scores against closed forms, separation in the right direction, histograms over shared bins."""
+"""Outliers: the three scores against closed forms, separation in the right direction, histograms over shared
+bins."""
 
 import math
 
@@ -60,7 +61,11 @@ def test_the_gradient_is_taken_over_the_whole_image():
 
 
 def test_points_near_the_mode_are_told_from_points_far_from_it():
-    sets = {"far": torch.randn(200, 2) + 20, "same": torch.randn(200, 2), "nearer": torch.randn(200, 2) * 0.01}
+    sets = {
+        "far": torch.randn(200, 2) + 20,
+        "same": torch.randn(200, 2),
+        "nearer": torch.randn(200, 2) * 0.01,
+    }
     aurocs = outlier_aurocs(Round(), torch.randn(300, 2), sets)
     for score in ("f", "gradient"):
         assert aurocs[score, "far"] == 1
@@ -71,14 +76,18 @@ def test_points_near_the_mode_are_told_from_points_far_from_it():
 def test_metrics_have_the_names_of_score_and_set():
     sets = {"svhn-test": torch.randn(10, 4), "noise": torch.rand(10, 4)}
     metrics = outlier_metrics(outlier_aurocs(MLPClassifier(4, 3, hidden=(8,)), torch.randn(10, 4), sets))
-    assert set(metrics) == {f"auroc_{score}_{name}" for score in ("f", "confidence", "gradient") for name in sets}
+    assert set(metrics) == {
+        f"auroc_{score}_{name}" for score in ("f", "confidence", "gradient") for name in sets
+    }
     assert all(0 <= value <= 1 for value in metrics.values())
 
 
 def test_images_go_through_the_wide_resnet():
     model = WideResNet(3, depth=10, width=1, dropout=0.3)
     x = torch.rand(5, 3, 8, 8) * 2 - 1
-    torch.testing.assert_close(outlier_scores(model, x, 2)["f"], outlier_scores(model, x, 5)["f"], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        outlier_scores(model, x, 2)["f"], outlier_scores(model, x, 5)["f"], rtol=1e-4, atol=1e-4
+    )
     assert outlier_aurocs(model, x, {"itself": x})["f", "itself"] == pytest.approx(0.5, abs=0.05)
 
 

@@ -26,7 +26,9 @@ shared_or_not = pytest.mark.parametrize("shared", [False, True], ids=["apart", "
 
 def hdge(classifier=None, **settings):
     torch.manual_seed(0)
-    return HDGE(classifier or small_classifier(), **{"queue": 6, "capacity": 32, "sampler_steps": 2} | settings)
+    return HDGE(
+        classifier or small_classifier(), **{"queue": 6, "capacity": 32, "sampler_steps": 2} | settings
+    )
 
 
 def plain_score(direction, label):
@@ -55,7 +57,9 @@ def plain_loss(classifier, batch, queue, *, temperature=0.1, alpha=1.0, beta=0.0
 def test_the_step_descends_the_loss_written_out(shared, temperature, alpha, beta):
     method, batch = hdge(temperature=temperature, alpha=alpha, beta=beta), labelled_batch(shared)
     method.begin(batch)
-    expected = plain_loss(method.energy, batch, method.negatives.rows, temperature=temperature, alpha=alpha, beta=beta)
+    expected = plain_loss(
+        method.energy, batch, method.negatives.rows, temperature=temperature, alpha=alpha, beta=beta
+    )
     slope = gradients(expected, method.energy)
     metrics = method.step(batch)
     torch.testing.assert_close(metrics["loss"], expected.detach())
@@ -77,7 +81,9 @@ def test_the_loss_is_a_softmax_over_all_scores_with_the_positive_first():
 
 def test_where_every_score_is_the_same_the_loss_counts_the_rows():
     rows = torch.full((10, 4), 0.5, dtype=torch.float64)
-    assert class_contrast(rows[:3], torch.tensor([0, 1, 2]), rows, 0.1).tolist() == pytest.approx([math.log(11)] * 3)
+    assert class_contrast(rows[:3], torch.tensor([0, 1, 2]), rows, 0.1).tolist() == pytest.approx(
+        [math.log(11)] * 3
+    )
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.05])
@@ -97,16 +103,32 @@ def test_with_a_density_weight_jems_loss_is_added_to_it(shared):
     method.begin(batch)
     samples = torch.randn(9, DIM, dtype=torch.float64)
     labels_only = plain_loss(method.energy, batch, method.negatives.rows, alpha=0.3, beta=0.2)
-    expected = labels_only + 0.4 * plain_joint_loss(method.energy, batch, samples, **settings | {"alpha": 0.0, "beta": 0.0})
+    expected = labels_only + 0.4 * plain_joint_loss(
+        method.energy, batch, samples, **settings | {"alpha": 0.0, "beta": 0.0}
+    )
     loss, metrics = method.energy_loss(batch, samples)
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(gradients(loss, method.energy), gradients(expected, method.energy))
-    assert {"loss", "cross_entropy", "contrast", "class_entropy", "f_data", "f_samples", "penalty"} == metrics.keys()
+    assert {
+        "loss",
+        "cross_entropy",
+        "contrast",
+        "class_entropy",
+        "f_data",
+        "f_samples",
+        "penalty",
+    } == metrics.keys()
 
 
 def test_with_a_density_weight_its_chains_are_jems():
     slope = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
-    method = hdge(LinearClassifier(slope.expand(CLASSES, DIM)), density_weight=1.0, noise=1e-9, restart=0.0, sampler_steps=20)
+    method = hdge(
+        LinearClassifier(slope.expand(CLASSES, DIM)),
+        density_weight=1.0,
+        noise=1e-9,
+        restart=0.0,
+        sampler_steps=20,
+    )
     batch = labelled_batch(shared=True)
     method.begin(batch)
     before = method.buffer.chains.clone()

@@ -24,7 +24,9 @@ def batch_of(n, shared=True):
 
 
 def jem(**settings):
-    return JEM(LinearClassifier(SLOPE.expand(CLASSES, DIM)), **{"capacity": CHAINS, "restart": 0.0} | settings)
+    return JEM(
+        LinearClassifier(SLOPE.expand(CLASSES, DIM)), **{"capacity": CHAINS, "restart": 0.0} | settings
+    )
 
 
 def movement(method, n=CHAINS):

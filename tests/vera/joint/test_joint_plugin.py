@@ -1,8 +1,19 @@
-"""A joint method, a classifier and a labelled source of a user's own, from a file outside the package; data of the wrong kind."""
+"""A joint method, a classifier and a labelled source of a user's own, from a file outside the package; data
+of the wrong kind."""
 
 import pytest
 import torch
-from conformance import BATCH, CLASSIFIERS, PAIRS, check_resume, expect_refusal, make_method, make_trainer, other_settings, points
+from conformance import (
+    BATCH,
+    CLASSIFIERS,
+    PAIRS,
+    check_resume,
+    expect_refusal,
+    make_method,
+    make_trainer,
+    other_settings,
+    points,
+)
 
 from sweeps.trial.identity import Trial
 from vera.errors import IncompatibleModel, PluginError, UnknownName
@@ -87,7 +98,9 @@ def plugin(tmp_path):
 
 def spec(**settings) -> TrialSpec:
     networks = {"energy": {"name": "quadratic-classifier"}}
-    return TrialSpec({"name": "rings-of-two"}, networks, {"name": "pseudo-label", **settings}, 150, 32, task="joint")
+    return TrialSpec(
+        {"name": "rings-of-two"}, networks, {"name": "pseudo-label", **settings}, 150, 32, task="joint"
+    )
 
 
 def test_a_plugin_trains_through_the_task_with_its_own_method_classifier_and_data(plugin):
@@ -110,7 +123,10 @@ def test_its_settings_are_checked_belong_to_the_trials_identity_and_include_the_
         build_task(spec()).build(spec(wait=1))
     changed = list(other_settings("pseudo-label", joint_methods))
     assert {name for name, _ in changed} == {"warmup", "decay_at", "decay", "lr", "weight"}
-    assert len({Trial(spec(**{name: value})).id for name, value in changed} | {Trial(spec()).id}) == len(changed) + 1
+    assert (
+        len({Trial(spec(**{name: value})).id for name, value in changed} | {Trial(spec()).id})
+        == len(changed) + 1
+    )
 
 
 @pytest.mark.parametrize("energy", list(CLASSIFIERS))

@@ -1,4 +1,5 @@
-"""The joint loss and its gradient against every term written plainly, in float64; which way β pushes; what is a constant."""
+"""The joint loss and its gradient against every term written plainly, in float64; which way β pushes; what is
+a constant."""
 
 import itertools
 
@@ -38,9 +39,13 @@ def samples(n=6):
 def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty, shared):
     classifier, batch = small_classifier(activation), labelled_batch(shared)
     loss, metrics = joint_contrast(classifier, batch, samples(), gamma, penalty, alpha=alpha, beta=beta)
-    expected = plain_joint_loss(classifier, batch, samples(), alpha=alpha, beta=beta, gamma=gamma, penalty=penalty)
+    expected = plain_joint_loss(
+        classifier, batch, samples(), alpha=alpha, beta=beta, gamma=gamma, penalty=penalty
+    )
     assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-12)
-    torch.testing.assert_close(gradients(loss, classifier), gradients(expected, classifier), atol=1e-10, rtol=1e-12)
+    torch.testing.assert_close(
+        gradients(loss, classifier), gradients(expected, classifier), atol=1e-10, rtol=1e-12
+    )
     assert float(metrics["loss"]) == float(loss.detach())
     assert ("class_entropy" in metrics, "penalty" in metrics) == (beta > 0, gamma > 0)
 
@@ -52,7 +57,9 @@ def test_the_parts_are_what_they_are_called():
     with torch.no_grad():
         assert parts["f_data"] == pytest.approx(float(classifier(batch.x).mean()))
         assert parts["f_samples"] == pytest.approx(float(classifier(samples()).mean()))
-        assert parts["cross_entropy"] == pytest.approx(float(plain_cross_entropy(classifier, batch.labelled, batch.labels)))
+        assert parts["cross_entropy"] == pytest.approx(
+            float(plain_cross_entropy(classifier, batch.labelled, batch.labels))
+        )
         assert parts["class_entropy"] == pytest.approx(float(plain_class_entropy(classifier, batch.x)))
     weighted = parts["penalty"] + 0.7 * parts["cross_entropy"] + 0.4 * parts["class_entropy"]
     assert parts["loss"] == pytest.approx(parts["f_samples"] - parts["f_data"] + weighted)
@@ -62,7 +69,9 @@ def test_the_parts_are_what_they_are_called():
 
 def test_the_entropy_of_known_distributions():
     p = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0.0, 0.0]], dtype=torch.float64)
-    assert class_entropy(p.clamp_min(1e-300).log()).item() == pytest.approx((4 * 0.25 * 1.3862943611 + 0.6931471806) / 2)
+    assert class_entropy(p.clamp_min(1e-300).log()).item() == pytest.approx(
+        (4 * 0.25 * 1.3862943611 + 0.6931471806) / 2
+    )
     assert class_entropy(torch.tensor([[1e4, 0.0, -1e4]])).item() == 0
 
 
@@ -72,7 +81,9 @@ def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
     before = float(plain_class_entropy(classifier, batch.x).detach())
     loss, _ = joint_contrast(classifier, batch, batch.x, 0.0, "half", alpha=0.0, beta=1.0)
     with torch.no_grad():
-        for weight, slope in zip(classifier.parameters(), torch.autograd.grad(loss, list(classifier.parameters())), strict=True):
+        for weight, slope in zip(
+            classifier.parameters(), torch.autograd.grad(loss, list(classifier.parameters())), strict=True
+        ):
             weight.sub_(slope, alpha=0.01)
     assert float(plain_class_entropy(classifier, batch.x).detach()) < before - 1e-4
 
@@ -90,13 +101,21 @@ def test_samples_are_constants_and_the_batch_is_left_alone(gamma):
 
 def joint_method(name, classifier, **settings):
     generator = mlp_generator(DIM, hidden=(5,), sigma=0.1).double()
-    networks = {"energy": classifier, "generator": generator, "statistics": StatisticsNetwork(DIM, 2, hidden=(5,)).double()}
+    networks = {
+        "energy": classifier,
+        "generator": generator,
+        "statistics": StatisticsNetwork(DIM, 2, hidden=(5,)).double(),
+    }
     cls = joint_methods.get(name)
     defaults = {"capacity": 20, "sampler_steps": 2} if hasattr(cls, "capacity") else {}
     return cls(**{role: networks[role] for role in cls.network_names()}, **defaults | settings)
 
 
-CONTRASTIVE = [name for name in joint_methods if getattr(joint_methods.get(name), "energy_loss", None) is JointMethod.energy_loss]
+CONTRASTIVE = [
+    name
+    for name in joint_methods
+    if getattr(joint_methods.get(name), "energy_loss", None) is JointMethod.energy_loss
+]
 
 
 def test_three_methods_share_the_joint_loss():
@@ -133,7 +152,10 @@ def test_generated_and_stored_samples_are_constants_in_the_energy_loss(name):
     torch.manual_seed(0)
     method, batch = joint_method(name, small_classifier(), beta=0.1, gamma=0.1), labelled_batch(shared=False)
     method.begin(batch)
-    plain, others = method.energy_loss, [w for role, n in method.networks().items() if role != "energy" for w in n.parameters()]
+    plain, others = (
+        method.energy_loss,
+        [w for role, n in method.networks().items() if role != "energy" for w in n.parameters()],
+    )
 
     def watched(seen, drawn):
         loss, metrics = plain(seen, drawn)

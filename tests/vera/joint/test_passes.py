@@ -24,7 +24,9 @@ every_method = pytest.mark.parametrize("name", list(SMALL))
 def test_channels_last_gives_the_same_numbers(name):
     usual, arranged = made(name), made(name, channels_last=True)
     assert_same_up_to(1e-5, stepped(usual), stepped(arranged))
-    convolutions = [w for net in arranged.networks().values() for w in net.parameters() if w.ndim == 4 and w.shape[2] > 1]
+    convolutions = [
+        w for net in arranged.networks().values() for w in net.parameters() if w.ndim == 4 and w.shape[2] > 1
+    ]
     assert convolutions
     assert all(w.is_contiguous(memory_format=torch.channels_last) for w in convolutions)
     assert [*arranged.energy.state_dict()] == [*usual.energy.state_dict()]
@@ -44,7 +46,9 @@ def test_the_classifier_is_given_channels_last_while_it_trains_and_is_left_as_it
 
 def test_channels_last_has_nothing_to_do_on_a_table():
     batch = labelled_batch(shared=False)
-    plain, arranged = (stepped(Supervised(small_classifier(), channels_last=flag), batch) for flag in (False, True))
+    plain, arranged = (
+        stepped(Supervised(small_classifier(), channels_last=flag), batch) for flag in (False, True)
+    )
     assert differences(plain, arranged) == []
 
 
@@ -78,7 +82,9 @@ def test_a_run_with_channels_last_resumes_bit_for_bit(registries, tmp_path):
 
 
 def test_the_trainer_takes_it_as_any_method():
-    trainer = Trainer(made("vera", channels_last=True), Pictures().split(0), steps=2, batch_size=4, progress=False)
+    trainer = Trainer(
+        made("vera", channels_last=True), Pictures().split(0), steps=2, batch_size=4, progress=False
+    )
     assert trainer.run().outcome == "ok"
     assert trainer.identity()["method"]["channels_last"] is True
 
@@ -110,7 +116,9 @@ def test_where_compiling_fails_it_says_so_once_and_the_numbers_are_the_same(name
         warnings.simplefilter("always")
         fallen_back = stepped(made(name, compiled=True))
     assert differences(usual, fallen_back) == []
-    assert [str(w.message) for w in caught] == ["torch.compile does not work here, so nothing is compiled: no compiler"]
+    assert [str(w.message) for w in caught] == [
+        "torch.compile does not work here, so nothing is compiled: no compiler"
+    ]
 
 
 class Counting:
@@ -157,7 +165,8 @@ def test_a_compiled_method_leaves_the_random_numbers_and_running_averages_alone_
 
 @pytest.mark.filterwarnings("ignore")  # torch's own, while it compiles
 def test_compiled_networks_give_the_same_numbers(monkeypatch):
-    """Traced and differentiated as in earnest; only the last part, which takes a C++ compiler half a minute, is left out."""
+    """Traced and differentiated as in earnest; only the last part, which takes a C++ compiler half a minute,
+    is left out."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     batch = labelled_batch(shared=True)
     usual, compiled = Supervised(small_classifier()), Supervised(small_classifier(), compiled=True)

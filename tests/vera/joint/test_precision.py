@@ -1,4 +1,5 @@
-"""The precision of a classifier's passes: what is refused on a CPU, and what float16 and bfloat16 do where they are let."""
+"""The precision of a classifier's passes: what is refused on a CPU, and what float16 and bfloat16 do where
+they are let."""
 
 import os
 import signal
@@ -21,7 +22,9 @@ from vera.spec.settings import settings_of
 from vera.spec.trial_spec import TrialSpec
 
 
-@pytest.mark.parametrize(("precision", "reason"), [("bfloat16", "illegal instruction"), ("float16", "slower")])
+@pytest.mark.parametrize(
+    ("precision", "reason"), [("bfloat16", "illegal instruction"), ("float16", "slower")]
+)
 def test_less_than_float32_is_refused_on_a_cpu_and_why(precision, reason):
     method = made("supervised", precision=precision)
     with expect_refusal("supervised", f"precision='{precision}' needs a GPU", reason, kind=SettingError):
@@ -35,8 +38,19 @@ def test_a_precision_that_there_is_not_is_refused():
 
 def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
     datasets.register("blobs")(Blobs)
-    spec = {"dataset": {"name": "blobs"}, "networks": {"energy": {"name": "mlp-classifier"}}, "steps": 1, "task": "joint"}
-    options = ({}, {"precision": "bfloat16"}, {"precision": "float16"}, {"channels_last": True}, {"compiled": True})
+    spec = {
+        "dataset": {"name": "blobs"},
+        "networks": {"energy": {"name": "mlp-classifier"}},
+        "steps": 1,
+        "task": "joint",
+    }
+    options = (
+        {},
+        {"precision": "bfloat16"},
+        {"precision": "float16"},
+        {"channels_last": True},
+        {"compiled": True},
+    )
     ids = {Trial(TrialSpec(**spec, method={"name": "supervised", **option})).id for option in options}
     assert len(ids) == len(options)
     assert set(SETTINGS) <= settings_of(Supervised).keys()
@@ -50,7 +64,8 @@ def lowered(monkeypatch, name, precision, **settings):
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [(name, {}) for name in SMALL] + [("jem", {"gamma": 0.1}), ("hdge", {"gamma": 0.1}), ("vera", {"gamma": 0.0})],
+    [(name, {}) for name in SMALL]
+    + [("jem", {"gamma": 0.1}), ("hdge", {"gamma": 0.1}), ("vera", {"gamma": 0.0})],
 )
 def test_float16_is_close_to_float32(name, settings, monkeypatch):
     """With and without a gradient penalty."""
@@ -74,7 +89,9 @@ def slopes(method, x):
 def test_gradients_in_float16_are_scaled_inside_and_true_outside(monkeypatch):
     inside = []
     usual, low = made("supervised"), lowered(monkeypatch, "supervised", "float16")
-    low.energy.output.register_full_backward_hook(lambda _, __, outwards: inside.append(outwards[0].abs().max()))
+    low.energy.output.register_full_backward_hook(
+        lambda _, __, outwards: inside.append(outwards[0].abs().max())
+    )
     x = images().x
     for true, found in zip(slopes(usual, x), slopes(low, x), strict=True):
         assert (true - found).norm() < 0.02 * true.norm()
@@ -112,7 +129,12 @@ def test_bfloat16_is_close_to_float32_and_is_differentiated_twice():
     """In a process of its own, because of what can happen on a CPU."""
     here = HELPERS
     path = os.pathsep.join(map(str, (here, here.parent, here.parents[1])))
-    ended = subprocess.run([sys.executable, "-c", BFLOAT16], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", BFLOAT16],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
     if ended.returncode == -signal.SIGILL:
         pytest.skip("bfloat16 is an illegal instruction on this CPU")
     assert ended.returncode == 0, ended.stderr

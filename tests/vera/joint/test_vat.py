@@ -1,7 +1,8 @@
 """Virtual adversarial training where the worst direction is known.
 
-For logits W x + b the Hessian of KL(p(·|x) ‖ p(·|x + r)) at r = 0 is Wᵀ (diag p − p pᵀ) W: its first eigenvector is the direction
-that is looked for, and half its first eigenvalue times ε² the divergence that a short step along it brings.
+For logits W x + b the Hessian of KL(p(·|x) ‖ p(·|x + r)) at r = 0 is Wᵀ (diag p − p pᵀ) W: its first
+eigenvector is the direction that is looked for, and half its first eigenvalue times ε² the divergence that a
+short step along it brings.
 """
 
 import math
@@ -25,7 +26,9 @@ from vera.data.labelled import LabelledBatch
 from vera.joint import VAT
 from vera.joint.vat import adversarial_direction, divergence, unit
 
-WEIGHT = torch.tensor([[2.0, 0.3, -0.1], [-1.0, 0.8, 0.2], [0.4, -0.9, 0.5], [-0.7, 0.1, -0.6]], dtype=torch.float64)
+WEIGHT = torch.tensor(
+    [[2.0, 0.3, -0.1], [-1.0, 0.8, 0.2], [0.4, -0.9, 0.5], [-0.7, 0.1, -0.6]], dtype=torch.float64
+)
 BIAS = torch.tensor([0.3, -0.2, 0.1, 0.0], dtype=torch.float64)
 
 
@@ -47,7 +50,9 @@ def worst_directions(x):
     logits = x.numpy() @ WEIGHT.numpy().T + BIAS.numpy()
     p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     covariance = [np.diag(row) - np.outer(row, row) for row in p]
-    values, vectors = zip(*(np.linalg.eigh(WEIGHT.numpy().T @ c @ WEIGHT.numpy()) for c in covariance), strict=True)
+    values, vectors = zip(
+        *(np.linalg.eigh(WEIGHT.numpy().T @ c @ WEIGHT.numpy()) for c in covariance), strict=True
+    )
     return np.stack([v[-1] for v in values]), np.stack([v[:, -1] for v in vectors])
 
 
@@ -109,7 +114,9 @@ def test_a_direction_has_length_one_however_short_the_gradient_is(scale):
     """In float32 the squares of a gradient below 1e-23 vanish; the direction is still there."""
     found = unit(torch.tensor([[3.0, 4.0, 0.0], [0.0, -2.0, 0.0]]) * scale)
     tolerance = 1e-4 if scale < 1e-38 else 1e-6  # the shortest floats have few digits
-    torch.testing.assert_close(found, torch.tensor([[0.6, 0.8, 0.0], [0.0, -1.0, 0.0]]), atol=tolerance, rtol=0)
+    torch.testing.assert_close(
+        found, torch.tensor([[0.6, 0.8, 0.0], [0.0, -1.0, 0.0]]), atol=tolerance, rtol=0
+    )
     assert found.norm(dim=1).tolist() == pytest.approx([1.0, 1.0], rel=1e-6)
 
 
@@ -163,7 +170,9 @@ def test_predictions_at_the_point_itself_are_constants(make):
 @pytest.mark.parametrize("power_iterations", [1, 3])
 def test_the_loss_is_the_sum_of_its_three_terms(shared, alpha, beta, power_iterations):
     batch, classifier, twin = labelled_batch(shared), small_classifier(), small_classifier()
-    found, direction, metrics = step_gradients(classifier, batch, alpha=alpha, beta=beta, power_iterations=power_iterations)
+    found, direction, metrics = step_gradients(
+        classifier, batch, alpha=alpha, beta=beta, power_iterations=power_iterations
+    )
     p = torch.softmax(twin.logits(batch.x), dim=1).detach()
     loss = (
         alpha * plain_cross_entropy(twin, batch.labelled, batch.labels)
@@ -188,7 +197,8 @@ def test_images_are_moved_along_all_their_axes():
     image.logits = lambda x: LinearClassifier.logits(image, x.flatten(1))
     x = points(5)
     torch.testing.assert_close(
-        direction_at(image, x.view(5, 1, 3), xi=0.1, iterations=2).flatten(1), direction_at(flat, x, xi=0.1, iterations=2)
+        direction_at(image, x.view(5, 1, 3), xi=0.1, iterations=2).flatten(1),
+        direction_at(flat, x, xi=0.1, iterations=2),
     )
 
 

@@ -1,4 +1,5 @@
-"""Every registered method, on every energy model it supports. A new method is tested because it is registered."""
+"""Every registered method, on every energy model it supports. A new method is tested because it is
+registered."""
 
 import math
 import random
@@ -72,10 +73,15 @@ def test_steps_are_finite_and_report_detached_scalars(method, energy):
 @every_pair
 def test_training_moves_every_network(method, energy):
     trainer = make_trainer(method, energy)
-    before = {role: [p.detach().clone() for p in network.parameters()] for role, network in trainer.method.networks().items()}
+    before = {
+        role: [p.detach().clone() for p in network.parameters()]
+        for role, network in trainer.method.networks().items()
+    }
     trainer.run()
     for role, network in trainer.method.networks().items():
-        assert any(not torch.equal(p, old) for p, old in zip(network.parameters(), before[role], strict=True)), role
+        assert any(
+            not torch.equal(p, old) for p, old in zip(network.parameters(), before[role], strict=True)
+        ), role
 
 
 @every_pair
@@ -108,13 +114,17 @@ def test_other_values_were_found_for_every_setting(method, energy):
 
 
 def row_first_seen_at(step: int, energy: str, n: int, seed: int) -> int:
-    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over row numbers.
+    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over
+    row numbers.
 
-    Where points with labels come beside those without, it is one that shows its label then and was in neither before.
+    Where points with labels come beside those without, it is one that shows its label then and was in neither
+    before.
     """
     twin = dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, seed_for(seed, "data"))
     *earlier, last = (twin.next_batch() for _ in range(step))
-    parts = [part for batch in earlier for part in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))]
+    parts = [
+        part for batch in earlier for part in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))
+    ]
     return min(_rows(getattr(last, "labelled", last)).difference(*map(_rows, parts)))
 
 
@@ -125,7 +135,8 @@ def _rows(part: torch.Tensor) -> set[int]:
 @every_pair
 @pytest.mark.parametrize("step", [1, 6])
 def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy, step):
-    """Data that have one from the start are refused; here it comes in later, as from a stream of one's own."""
+    """Data that have one from the start are refused; here it comes in later, as from a stream of one's
+    own."""
     clean = points(MODELS[energy].data_dim, n=160)
     spoilt = dataset(energy, clean.clone())
     spoilt.train[row_first_seen_at(step, energy, len(clean), seed=0), 0] = math.nan
@@ -193,7 +204,9 @@ def test_the_energy_is_moved_by_its_own_optimiser_and_by_nothing_else(method, en
         assert all(torch.equal(w, old) for w, old in zip(weights, start, strict=True))
 
     def after_update(*_):
-        at_update.extend((w.grad, None if w.grad is None else w.grad.clone(), w.detach().clone()) for w in weights)
+        at_update.extend(
+            (w.grad, None if w.grad is None else w.grad.clone(), w.detach().clone()) for w in weights
+        )
 
     optimiser.register_step_pre_hook(before_update)
     optimiser.register_step_post_hook(after_update)

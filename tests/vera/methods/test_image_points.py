@@ -1,4 +1,5 @@
-"""Points that are images: every estimator, sampler and method gives what it gives for the same points written as rows."""
+"""Points that are images: every estimator, sampler and method gives what it gives for the same points written
+as rows."""
 
 import copy
 
@@ -70,29 +71,40 @@ def twice(of_images, of_rows):
     return results
 
 
-@pytest.mark.parametrize("make", [lambda: ImportanceEntropy(LATENT, 6, like=torch.empty(()).double()), lambda: HMCEntropy(LATENT)])
+@pytest.mark.parametrize(
+    "make", [lambda: ImportanceEntropy(LATENT, 6, like=torch.empty(()).double()), lambda: HMCEntropy(LATENT)]
+)
 def test_the_entropy_gradient_of_images_is_that_of_rows(generator, make):
     (z0, x), rows = generator.sample_pair(5), as_rows(generator)
     on_images, on_rows = make(), make()
-    found, expected = twice(lambda: on_images.direction(generator, z0, x), lambda: on_rows.direction(rows, z0, x.flatten(1)))
+    found, expected = twice(
+        lambda: on_images.direction(generator, z0, x), lambda: on_rows.direction(rows, z0, x.flatten(1))
+    )
     assert found.shape == x.shape
     assert not found.requires_grad
     assert torch.allclose(found.flatten(1), expected)
     twice(lambda: on_images.warm_up(generator, z0, x), lambda: on_rows.warm_up(rows, z0, x.flatten(1)))
-    assert all(torch.allclose(value, on_rows.metrics()[name], rtol=1e-9) for name, value in on_images.metrics().items())
+    assert all(
+        torch.allclose(value, on_rows.metrics()[name], rtol=1e-9)
+        for name, value in on_images.metrics().items()
+    )
 
 
 def test_the_memory_format_of_a_network_does_not_change_its_entropy_gradient(generator):
     (z0, x), entropy = generator.sample_pair(5), ImportanceEntropy(LATENT, 6, like=torch.empty(()).double())
     other = copy.deepcopy(generator).to(memory_format=torch.channels_last)
     laid_out = x.to(memory_format=torch.channels_last)
-    found, expected = twice(lambda: entropy.direction(other, z0, laid_out), lambda: entropy.direction(generator, z0, x))
+    found, expected = twice(
+        lambda: entropy.direction(other, z0, laid_out), lambda: entropy.direction(generator, z0, x)
+    )
     assert torch.allclose(found, expected)
 
 
 def test_effective_sample_sizes_of_images_are_those_of_rows(generator):
     entropy, rows = ImportanceEntropy(LATENT, 6, like=torch.empty(()).double()), as_rows(generator)
-    assert torch.allclose(*twice(lambda: posterior_ess(entropy, generator, 5), lambda: posterior_ess(entropy, rows, 5)))
+    assert torch.allclose(
+        *twice(lambda: posterior_ess(entropy, generator, 5), lambda: posterior_ess(entropy, rows, 5))
+    )
     assert torch.allclose(*twice(lambda: prior_ess(generator, 5, k=4), lambda: prior_ess(rows, 5, k=4)))
 
 
@@ -113,7 +125,8 @@ def test_refining_images_is_refining_rows(energy, generator, batch_norm):
 def test_langevin_steps_on_images_are_those_on_rows(energy):
     x = torch.rand(4, *SHAPE, dtype=torch.float64)
     found, expected = twice(
-        lambda: sgld(energy, x, steps=3, noise=0.1), lambda: sgld(OfRows(energy), x.flatten(1), steps=3, noise=0.1)
+        lambda: sgld(energy, x, steps=3, noise=0.1),
+        lambda: sgld(OfRows(energy), x.flatten(1), steps=3, noise=0.1),
     )
     assert torch.allclose(found.flatten(1), expected)
 
@@ -150,7 +163,9 @@ METHODS = {
 def test_methods_train_on_images(name):
     method, x = METHODS[name](), torch.rand(6, *SHAPE) * 2 - 1
     method.begin(x)
-    before = copy.deepcopy({role: dict(network.named_parameters()) for role, network in method.networks().items()})
+    before = copy.deepcopy(
+        {role: dict(network.named_parameters()) for role, network in method.networks().items()}
+    )
     for _ in range(2):
         metrics = method.step(x)
     assert all(value.isfinite().all() for value in metrics.values())
@@ -163,7 +178,9 @@ def test_methods_train_on_images(name):
 @pytest.mark.parametrize("method", [JointVERA, JEM])
 def test_joint_methods_train_a_wide_resnet_on_labelled_images(method):
     settings = {"k": 4} if method is JointVERA else {"sampler_steps": 2, "capacity": 10}
-    networks = {"energy": WideResNet(3, 10, 1, dropout=0.3)} | ({"generator": small_generator()} if method is JointVERA else {})
+    networks = {"energy": WideResNet(3, 10, 1, dropout=0.3)} | (
+        {"generator": small_generator()} if method is JointVERA else {}
+    )
     made, x = method(**networks, **settings, alpha=10.0, beta=1.0), torch.rand(6, *SHAPE) * 2 - 1
     batch = LabelledBatch(x, x[:3], torch.tensor([0, 1, 2]))
     made.begin(batch)
@@ -175,11 +192,27 @@ def test_joint_methods_train_a_wide_resnet_on_labelled_images(method):
 @pytest.mark.parametrize(
     ("energy", "generator", "parts"),
     [
-        (small_energy, lambda: sngan_generator(latent_dim=LATENT, side=16, width=4), ["(3, 16, 16)", "(3, 8, 8)"]),
+        (
+            small_energy,
+            lambda: sngan_generator(latent_dim=LATENT, side=16, width=4),
+            ["(3, 16, 16)", "(3, 8, 8)"],
+        ),
         (small_energy, lambda: small_generator(channels=1), ["(1, 8, 8)", "(3, 8, 8)"]),
-        (lambda: DCGANEnergy(side=16, width=4), small_generator, ["DCGANEnergy refuses input of shape (2, 3, 8, 8)"]),
-        (lambda: DCGANEnergy(channels=1, side=8, width=4), small_generator, ["DCGANEnergy refuses input of shape (2, 3, 8, 8)"]),
-        (lambda: WideResNet(3, 10, 1, channels=1), small_generator, ["WideResNet refuses input of shape (2, 3, 8, 8)"]),
+        (
+            lambda: DCGANEnergy(side=16, width=4),
+            small_generator,
+            ["DCGANEnergy refuses input of shape (2, 3, 8, 8)"],
+        ),
+        (
+            lambda: DCGANEnergy(channels=1, side=8, width=4),
+            small_generator,
+            ["DCGANEnergy refuses input of shape (2, 3, 8, 8)"],
+        ),
+        (
+            lambda: WideResNet(3, 10, 1, channels=1),
+            small_generator,
+            ["WideResNet refuses input of shape (2, 3, 8, 8)"],
+        ),
     ],
 )
 def test_a_network_for_other_images_is_refused_before_training(energy, generator, parts):

@@ -1,4 +1,5 @@
-"""Trained to the end on problems with known answers: every method finds the variance that its own theory predicts."""
+"""Trained to the end on problems with known answers: every method finds the variance that its own theory
+predicts."""
 
 import math
 
@@ -61,7 +62,8 @@ def test_pcd_with_a_coarse_step_finds_the_variance_of_the_discrete_chain():
 def shrinkage(k, dim=1, repeats=20_000):
     """κ, the share of the true entropy gradient that k self-normalised draws round z0 deliver on average.
 
-    In posterior deviations z0 = u0 and log w_i = −u0·ξ_i; the share is 1 − E[u0·Σ w_i (u0 + ξ_i)] / dim, by simulation.
+    In posterior deviations z0 = u0 and log w_i = −u0·ξ_i; the share is 1 − E[u0·Σ w_i (u0 + ξ_i)] / dim, by
+    simulation.
     """
     rng = torch.Generator().manual_seed(0)
     u0, noise = torch.randn(repeats, dim, generator=rng), torch.randn(k, repeats, dim, generator=rng)
@@ -83,9 +85,12 @@ RATES = {"lr": 5e-3, "generator_lr": 5e-3, "gamma": 0.0}
 
 @pytest.mark.parametrize("weight", [0.5, 1.0, 2.0])
 def test_vera_fits_the_tempered_density(weight):
-    """The optimal generator is e^{f/λ}, so moments match at λ v = variance. With k = 20 the entropy gradient falls short by κ,
-    which acts as a smaller λ: the fixed point is λ κ v = variance, and κ = .78 is a property of the estimator alone."""
-    method = VERA(GaussianEnergy(), one_dimensional_generator(), posterior_lr=5e-3, entropy_weight=weight, **RATES)
+    """The optimal generator is e^{f/λ}, so moments match at λ v = variance. With k = 20 the entropy gradient
+    falls short by κ, which acts as a smaller λ: the fixed point is λ κ v = variance, and κ = .78 is a
+    property of the estimator alone."""
+    method = VERA(
+        GaussianEnergy(), one_dimensional_generator(), posterior_lr=5e-3, entropy_weight=weight, **RATES
+    )
     assert fitted_variance(method, 2_000) == pytest.approx(VARIANCE / weight / shrinkage(20), rel=0.06)
 
 
@@ -100,10 +105,18 @@ def test_vera_hmc_recovers_maximum_likelihood():
 
 
 def test_coopnet_fits_its_own_short_chain():
-    """Regressing x̃ on z keeps only the part of x̃ that z explains, so g shrinks to the mode; the energy then gives L Langevin
-    steps from there the variance of the data: 2τ (1 − ρ^{2L}) / (1 − ρ²) with ρ = 1 − τ/v."""
+    """Regressing x̃ on z keeps only the part of x̃ that z explains, so g shrinks to the mode; the energy then
+    gives L Langevin steps from there the variance of the data: 2τ (1 − ρ^{2L}) / (1 − ρ²) with ρ = 1 −
+    τ/v."""
     noise, length = 0.6, 5
-    method = CoopNet(GaussianEnergy(), one_dimensional_generator(), lr=5e-3, generator_lr=1e-2, noise=noise, sampler_steps=length)
+    method = CoopNet(
+        GaussianEnergy(),
+        one_dimensional_generator(),
+        lr=5e-3,
+        generator_lr=1e-2,
+        noise=noise,
+        sampler_steps=length,
+    )
     fitted = fitted_variance(method, 2_000)
     rho = 1 - noise**2 / 2 / fitted
     assert noise**2 * (1 - rho ** (2 * length)) / (1 - rho**2) == pytest.approx(VARIANCE, rel=0.03)
@@ -139,7 +152,16 @@ def train_planar(method, data, steps):
 def planar_vera(weight):
     torch.manual_seed(5)
     generator = LinearGenerator(2, 2, sigma=0.2, sigma_min=0.01, sigma_max=0.3)
-    return VERA(one_component(), generator, entropy_weight=weight, lr=2e-3, generator_lr=4e-3, posterior_lr=5e-3, gamma=0.0, k=100)
+    return VERA(
+        one_component(),
+        generator,
+        entropy_weight=weight,
+        lr=2e-3,
+        generator_lr=4e-3,
+        posterior_lr=5e-3,
+        gamma=0.0,
+        k=100,
+    )
 
 
 def test_maximum_likelihood_reaches_the_entropy_of_the_data(planar):

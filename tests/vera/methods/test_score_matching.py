@@ -1,4 +1,5 @@
-"""SSM, DSM and CP-SM against exact score matching, with the Hessian trace taken by autograd, on a small flow."""
+"""SSM, DSM and CP-SM against exact score matching, with the Hessian trace taken by autograd, on a small
+flow."""
 
 import pytest
 import torch
@@ -71,7 +72,9 @@ def test_curvature_propagation_is_unbiased_for_every_diagonal_entry(data_dim, co
     with torch.no_grad():
         flow.log_scale.normal_(0, 0.3)
     x = torch.randn(3, data_dim, dtype=torch.float64)
-    hessian = torch.stack([torch.autograd.functional.hessian(lambda p: flow(p[None])[0], point) for point in x])
+    hessian = torch.stack(
+        [torch.autograd.functional.hessian(lambda p: flow(p[None])[0], point) for point in x]
+    )
     score, diagonal = flow.score_and_curvature(x.repeat(20_000, 1))
     assert_mean(diagonal.view(20_000, -1).detach(), hessian.diagonal(dim1=1, dim2=2).flatten())
     exact_score = torch.autograd.functional.jacobian(lambda p: flow(p).sum(), x)
@@ -95,8 +98,13 @@ def test_dsm_gradient_equals_score_matching_of_the_noised_points(flow, x, noise)
     repeats, batch = 100, 100
     torch.manual_seed(4)
     denoising = gradient_draws(method.loss, flow, x, repeats, batch)
-    noised = [x.repeat(batch, 1) + noise * torch.randn(batch * POINTS, 3, dtype=torch.float64) for _ in range(repeats)]
-    matching = torch.stack([noise**4 * flat_gradient(score_matching_loss(flow, points), flow) for points in noised])
+    noised = [
+        x.repeat(batch, 1) + noise * torch.randn(batch * POINTS, 3, dtype=torch.float64)
+        for _ in range(repeats)
+    ]
+    matching = torch.stack(
+        [noise**4 * flat_gradient(score_matching_loss(flow, points), flow) for points in noised]
+    )
     assert_mean(denoising - matching, 0.0)
 
 

@@ -52,7 +52,9 @@ def test_score_matching_refuses_any_energy_without_curvature(energy):
 
 
 @pytest.mark.parametrize(
-    "statistics", [StatisticsNetwork(3, 2), nn.Linear(2, 1), nn.Bilinear(2, 2, 1)], ids=lambda value: type(value).__name__
+    "statistics",
+    [StatisticsNetwork(3, 2), nn.Linear(2, 1), nn.Bilinear(2, 2, 1)],
+    ids=lambda value: type(value).__name__,
 )
 def test_a_statistics_network_that_does_not_fit_is_refused(statistics):
     with pytest.raises(IncompatibleModel, match="meg"):
@@ -82,7 +84,10 @@ def test_frozen_layers_stay_frozen_and_a_frozen_generator_is_refused(method):
         (lambda: Trainer(DSM(MLP(2)), POINTS.to_sparse(), steps=1), "dense"),
         (lambda: Trainer(DSM(MLP(2)), np.ma.masked_less(POINTS.numpy(), 0), steps=1), "without a mask"),
         (lambda: Trainer(DSM(MLP(2)), torch.empty(0, 2), steps=1), "at least one point"),
-        (lambda: Trainer(PCD(MLP(2), capacity=10), POINTS, steps=1, batch_size=16), "capacity must be at least the batch size"),
+        (
+            lambda: Trainer(PCD(MLP(2), capacity=10), POINTS, steps=1, batch_size=16),
+            "capacity must be at least the batch size",
+        ),
         (lambda: mlp_generator(2).sample(-1), "n must be at least 1"),
         (lambda: LikelihoodEvaluation(POINTS), "no test points"),
         (lambda: build_trainer({"steps": 3}), "TrialSpec needs dataset, networks, method"),
@@ -126,7 +131,9 @@ def test_a_plugin_that_exits_does_not_end_the_process(tmp_path):
 
 
 def test_a_bare_network_in_place_of_a_generator_is_told_how_to_become_one():
-    with expect_refusal("vera: generator must be a Generator, got MLPGenerator; wrap it: vera.Generator(net)"):
+    with expect_refusal(
+        "vera: generator must be a Generator, got MLPGenerator; wrap it: vera.Generator(net)"
+    ):
         VERA(MLP(2), MLPGenerator(3, 2))
 
 
@@ -140,5 +147,7 @@ def test_a_setting_that_nothing_can_check_is_refused_when_the_method_is_made():
     class Loose(PCD):
         table: dict[str, set] = field(default_factory=dict, kw_only=True)
 
-    with expect_refusal("Loose annotates its setting 'table' with dict[str, set], which cannot be checked: take bool, int"):
+    with expect_refusal(
+        "Loose annotates its setting 'table' with dict[str, set], which cannot be checked: take bool, int"
+    ):
         Loose(MLP(2))

@@ -1,4 +1,5 @@
-"""Classifiers as energy models: f against numpy in float64, the paper's sizes, and what a constant on all logits does."""
+"""Classifiers as energy models: f against numpy in float64, the paper's sizes, and what a constant on all
+logits does."""
 
 import math
 
@@ -24,7 +25,8 @@ def leaky(x):
 
 
 def by_numpy(classifier, x):
-    """Logits of the network from its stored weights alone; a weight-normalised layer is its gain times unit rows."""
+    """Logits of the network from its stored weights alone; a weight-normalised layer is its gain times unit
+    rows."""
     state = {name: value.numpy() for name, value in classifier.double().state_dict().items()}
     layers = sorted({name.split(".")[1] for name in state}, key=int)
     for layer in layers:
@@ -76,8 +78,12 @@ def test_what_holds_for_every_logsumexp():
     assert (f > logits.amax(1)).all()
     assert (f <= logits.amax(1) + math.log(CLASSES)).all()
     torch.testing.assert_close(torch.log_softmax(logits, 1), logits - f.unsqueeze(1))
-    of_each = torch.stack([gradient(lambda v, c=c: classifier.logits(v)[:, c], x) for c in range(CLASSES)], dim=1)
-    torch.testing.assert_close(gradient(classifier, x), (torch.softmax(logits, 1).unsqueeze(2) * of_each).sum(1))
+    of_each = torch.stack(
+        [gradient(lambda v, c=c: classifier.logits(v)[:, c], x) for c in range(CLASSES)], dim=1
+    )
+    torch.testing.assert_close(
+        gradient(classifier, x), (torch.softmax(logits, 1).unsqueeze(2) * of_each).sum(1)
+    )
 
 
 def count(network):
@@ -95,14 +101,21 @@ def count(network):
     ],
 )
 def test_the_tabular_energies_have_the_papers_sizes(data_dim, classes, weight_normalised, expected):
-    network = models.create("mlp-classifier", data_dim=data_dim, classes=classes, weight_normalised=weight_normalised)
+    network = models.create(
+        "mlp-classifier", data_dim=data_dim, classes=classes, weight_normalised=weight_normalised
+    )
     assert count(network) == expected
     assert network.logits(torch.zeros(2, data_dim)).shape == (2, classes)
 
 
 @pytest.mark.parametrize(
     ("latent_dim", "data_dim", "output", "expected"),
-    [(10, 15, "identity", 515_515), (128, 174, "identity", 654_174), (128, 523, "identity", 829_023), (128, 784, "tanh", 959_784)],
+    [
+        (10, 15, "identity", 515_515),
+        (128, 174, "identity", 654_174),
+        (128, 523, "identity", 829_023),
+        (128, 784, "tanh", 959_784),
+    ],
 )
 def test_the_tabular_generators_have_the_papers_sizes(latent_dim, data_dim, output, expected):
     settings = {"hidden": (500, 500, 500), "activation": "softplus", "output": output}

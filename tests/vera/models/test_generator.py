@@ -37,7 +37,13 @@ def test_sigma_starts_at_its_lower_bound():
 
 @pytest.mark.parametrize(
     "sigmas",
-    [{"sigma_min": 0.5, "sigma_max": 0.2}, {"sigma": 0.001}, {"sigma": 0.4}, {"sigma": 0.0}, {"sigma_max": math.inf}],
+    [
+        {"sigma_min": 0.5, "sigma_max": 0.2},
+        {"sigma": 0.001},
+        {"sigma": 0.4},
+        {"sigma": 0.0},
+        {"sigma_max": math.inf},
+    ],
 )
 def test_a_sigma_outside_its_range_is_refused(sigmas):
     with expect_refusal("Generator", "sigma", kind=SettingError):
@@ -115,7 +121,13 @@ def test_the_noise_has_deviation_sigma(generator):
 def test_a_double_generator_draws_and_means_in_double(generator):
     generator.double()
     z0, x = generator.sample_with_latent(4)
-    assert {z0.dtype, x.dtype, generator.latent(2).dtype, generator.sample(2).dtype, generator.sigma.dtype} == {torch.float64}
+    assert {
+        z0.dtype,
+        x.dtype,
+        generator.latent(2).dtype,
+        generator.sample(2).dtype,
+        generator.sigma.dtype,
+    } == {torch.float64}
 
 
 def test_statistics_and_modes_come_back_after_an_error(generator):

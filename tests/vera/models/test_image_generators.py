@@ -1,4 +1,5 @@
-"""The image generators: shapes, shortcuts, initialisation, and which statistics batch norm uses for images."""
+"""The image generators: shapes, shortcuts, initialisation, and which statistics batch norm uses for
+images."""
 
 import math
 
@@ -34,7 +35,11 @@ def test_generators_make_images_of_their_side_within_the_range_of_data(kind, sid
 
 
 def test_a_learned_shortcut_is_a_convolution_of_the_doubled_map():
-    block, x, double = UpBlock(4, "learned").double(), torch.randn(3, 4, 5, 5, dtype=torch.float64), nn.Upsample(scale_factor=2)
+    block, x, double = (
+        UpBlock(4, "learned").double(),
+        torch.randn(3, 4, 5, 5, dtype=torch.float64),
+        nn.Upsample(scale_factor=2),
+    )
     with batch_statistics(block):
         found, residual = block(x), block.after(double(block.before(x)))
     assert torch.allclose(found, residual + block.shortcut(double(x)))

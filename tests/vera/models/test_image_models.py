@@ -1,4 +1,5 @@
-"""The image networks: the paper's counts, f against plain restatements of the architectures, and gradients of gradients."""
+"""The image networks: the paper's counts, f against plain restatements of the architectures, and gradients of
+gradients."""
 
 import math
 
@@ -11,7 +12,14 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from vera.errors import SettingError
 from vera.gradients import differentiable_gradient, squared_norm
-from vera.models import DCGANEnergy, DigitClassifier, WideResNet, dcgan_generator, has_hessian, sngan_generator
+from vera.models import (
+    DCGANEnergy,
+    DigitClassifier,
+    WideResNet,
+    dcgan_generator,
+    has_hessian,
+    sngan_generator,
+)
 from vera.models.wrn import mean_of_cells
 from vera.spec.registry import models
 
@@ -55,7 +63,9 @@ def test_parameter_counts_are_the_papers(name, settings, expected):
 # Shapes
 
 
-@pytest.mark.parametrize(("height", "width"), [(32, 32), (39, 32), (32, 39), (64, 64), (28, 28), (8, 8), (1, 1)])
+@pytest.mark.parametrize(
+    ("height", "width"), [(32, 32), (39, 32), (32, 39), (64, 64), (28, 28), (8, 8), (1, 1)]
+)
 def test_a_wide_resnet_takes_images_of_any_size(height, width):
     model, x = tiny(), images(2, height, width)
     assert model.logits(x).shape == (2, 3)
@@ -67,7 +77,9 @@ def test_depth_counts_all_convolutions_and_width_the_maps(depth, width):
     with torch.device("meta"):
         model = WideResNet(10, depth, width)
     convolutions = [m for m in model.modules() if isinstance(m, nn.Conv2d)]
-    assert len(convolutions) == depth - (width == 1)  # at width 1 the first group has as many maps as its input: no shortcut
+    assert len(convolutions) == depth - (
+        width == 1
+    )  # at width 1 the first group has as many maps as its input: no shortcut
     assert model.output.in_features == 64 * width
 
 
@@ -102,15 +114,22 @@ def test_f_of_one_image_does_not_depend_on_the_others(energy):
 
 
 def restated_wrn(model, x):
-    """WRN-10-1 as the paper's code has it, from the weights alone; dropout with the random numbers at hand."""
+    """WRN-10-1 as the paper's code has it, from the weights alone; dropout with the random numbers at
+    hand."""
     w = dict(model.named_parameters())
     x = conv2d(x, w["stem.weight"], w["stem.bias"], padding=1)
     for i, stride in enumerate((1, 2, 2)):
-        block = {name.removeprefix(f"blocks.{i}."): p for name, p in w.items() if name.startswith(f"blocks.{i}.")}
+        block = {
+            name.removeprefix(f"blocks.{i}."): p for name, p in w.items() if name.startswith(f"blocks.{i}.")
+        }
         h = conv2d(leaky_relu(x, 0.2), block["first.weight"], block["first.bias"], padding=1)
         h = dropout(h, model.blocks[i].dropout.p, model.training)
         h = conv2d(leaky_relu(h, 0.2), block["second.weight"], block["second.bias"], stride, padding=1)
-        raw = conv2d(x, block["shortcut.weight"], block["shortcut.bias"], stride) if "shortcut.weight" in block else x
+        raw = (
+            conv2d(x, block["shortcut.weight"], block["shortcut.bias"], stride)
+            if "shortcut.weight" in block
+            else x
+        )
         x = raw + h
     x = avg_pool2d(leaky_relu(x, 0.2), 8)[:, :, 0, 0]
     return linear(x, w["output.weight"], w["output.bias"])
@@ -147,7 +166,9 @@ def test_the_digit_classifier_normalises_pixels_itself_and_clamps_them():
     assert [x.unique().item() for x in seen] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("model", "channels"), [(lambda: tiny(0.3), 3), (lambda: DigitClassifier(side=8), 1)])
+@pytest.mark.parametrize(
+    ("model", "channels"), [(lambda: tiny(0.3), 3), (lambda: DigitClassifier(side=8), 1)]
+)
 def test_dropout_works_in_training_and_not_in_evaluation(model, channels):
     model, x = model(), images(channels=channels)
     assert not torch.equal(model(x), model(x))
@@ -199,14 +220,18 @@ def test_a_network_says_whether_its_f_is_piecewise_linear():
     x = images(1).double()
     for energy in (tiny().double(), DCGANEnergy(side=8, width=4).double()):
         leaf, _, slope = differentiable_gradient(energy, x)
-        curvature = torch.autograd.grad(slope.sum(), leaf, allow_unused=True)[0] if slope.requires_grad else None
+        curvature = (
+            torch.autograd.grad(slope.sum(), leaf, allow_unused=True)[0] if slope.requires_grad else None
+        )
         assert has_hessian(energy) == bool(curvature is not None and curvature.any())
 
 
 # Initialisation, seeds, settings
 
 
-@pytest.mark.parametrize("build", [lambda: WideResNet(10, 10, 4), lambda: DCGANEnergy(side=32), lambda: DigitClassifier(side=28)])
+@pytest.mark.parametrize(
+    "build", [lambda: WideResNet(10, 10, 4), lambda: DCGANEnergy(side=32), lambda: DigitClassifier(side=28)]
+)
 def test_the_energies_start_as_pytorch_does(build):
     for layer in build().modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
@@ -217,7 +242,13 @@ def test_the_energies_start_as_pytorch_does(build):
 
 
 @pytest.mark.parametrize(
-    "build", [tiny, lambda: DCGANEnergy(side=8), lambda: sngan_generator(side=8, width=8), lambda: dcgan_generator(side=8)]
+    "build",
+    [
+        tiny,
+        lambda: DCGANEnergy(side=8),
+        lambda: sngan_generator(side=8, width=8),
+        lambda: dcgan_generator(side=8),
+    ],
 )
 def test_a_seed_decides_all_weights(build):
     states = []

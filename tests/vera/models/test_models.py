@@ -1,4 +1,5 @@
-"""Models against closed forms: parameter counts, the flow's volume, the mixture's integral, the linear generator's oracles."""
+"""Models against closed forms: parameter counts, the flow's volume, the mixture's integral, the linear
+generator's oracles."""
 
 import math
 
@@ -48,7 +49,9 @@ def test_one_coupling_network_has_the_papers_count():
 def test_an_mlp_says_whether_it_is_piecewise_linear(activation):
     torch.manual_seed(0)
     energy = MLP(3, hidden=(16, 16), activation=activation).double()
-    hessian = torch.autograd.functional.hessian(lambda x: energy(x[None]).sum(), torch.randn(3, dtype=torch.float64))
+    hessian = torch.autograd.functional.hessian(
+        lambda x: energy(x[None]).sum(), torch.randn(3, dtype=torch.float64)
+    )
     assert energy.piecewise_linear == bool((hessian == 0).all())
 
 
@@ -68,7 +71,9 @@ def flow(data_dim: int, couplings: int = 4) -> NICE:
     return model
 
 
-flows = pytest.mark.parametrize(("data_dim", "couplings"), [(2, 1), (2, 4), (3, 2), (5, 4), (6, 3), (7, 1), (8, 4)])
+flows = pytest.mark.parametrize(
+    ("data_dim", "couplings"), [(2, 1), (2, 4), (3, 2), (5, 4), (6, 3), (7, 1), (8, 4)]
+)
 
 
 @flows
@@ -170,7 +175,9 @@ def test_the_mixture_integrates_to_one(mixture):
     axis = torch.linspace(-12, 12, 401, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
     with torch.no_grad():
-        mass = torch.cat([mixture(part).exp() for part in grid.split(20_000)]).sum() * (axis[1] - axis[0]) ** 2
+        mass = (
+            torch.cat([mixture(part).exp() for part in grid.split(20_000)]).sum() * (axis[1] - axis[0]) ** 2
+        )
     assert mass.item() == pytest.approx(1, abs=1e-9)
 
 
@@ -183,7 +190,8 @@ def test_the_mixtures_density_is_torchs(mixture):
 
 
 def test_what_far_components_lack_of_the_sum_is_nothing_in_single_precision():
-    """Shares below e^-80 are left out: neither f nor any gradient may show it, also where all others are that far."""
+    """Shares below e^-80 are left out: neither f nor any gradient may show it, also where all others are that
+    far."""
     torch.manual_seed(0)
     model = GaussianMixture(2, 50)
     with torch.no_grad():
@@ -196,14 +204,20 @@ def test_what_far_components_lack_of_the_sum_is_nothing_in_single_precision():
     assert (exponents > NEGLIGIBLE).float().mean() > 0.3
     torch.testing.assert_close(model(x), reference)
     inputs = (x, *model.parameters())
-    for ours, theirs in zip(*(torch.autograd.grad(f.sum(), inputs) for f in (model(x), reference)), strict=True):
+    for ours, theirs in zip(
+        *(torch.autograd.grad(f.sum(), inputs) for f in (model(x), reference)), strict=True
+    ):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4 * theirs.abs().max().item())
 
 
 def test_the_mixtures_samples_have_its_moments(mixture):
     n = 40_000
     x = mixture.sample(n)
-    weights, means, scales = mixture.logits.softmax(0).detach(), mixture.means.detach(), mixture.log_scales.exp().detach()
+    weights, means, scales = (
+        mixture.logits.softmax(0).detach(),
+        mixture.means.detach(),
+        mixture.log_scales.exp().detach(),
+    )
     first = weights @ means
     second = weights @ (means.square() + scales.square())
     product = weights @ (means[:, 0] * means[:, 1])
@@ -239,7 +253,9 @@ def linear() -> LinearGenerator:
 
 def law(linear: LinearGenerator) -> MultivariateNormal:
     w = linear.net.weight.detach()
-    return MultivariateNormal(linear.net.bias.detach(), w @ w.T + linear.sigma.detach() ** 2 * torch.eye(5, dtype=w.dtype))
+    return MultivariateNormal(
+        linear.net.bias.detach(), w @ w.T + linear.sigma.detach() ** 2 * torch.eye(5, dtype=w.dtype)
+    )
 
 
 def test_the_linear_generators_covariance_is_wwt_plus_noise(linear):
@@ -249,7 +265,9 @@ def test_the_linear_generators_covariance_is_wwt_plus_noise(linear):
 def test_the_linear_generators_samples_follow_its_law(linear):
     n = 40_000
     x = linear.sample(n)
-    whitened = torch.linalg.solve_triangular(law(linear).scale_tril, (x - linear.net.bias.detach()).T, upper=False)
+    whitened = torch.linalg.solve_triangular(
+        law(linear).scale_tril, (x - linear.net.bias.detach()).T, upper=False
+    )
     assert whitened.mean(1).abs().max() < 4.5 / math.sqrt(n)
     assert (torch.cov(whitened) - torch.eye(5)).abs().max() < 4.5 * math.sqrt(2 / n)
 
@@ -303,7 +321,8 @@ def test_pca_with_noise_as_variance_repeats_the_published_mistake():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"), [((2, "median"), "noise"), ((6, "deviation"), "components"), ((0, "deviation"), "components")]
+    ("arguments", "named"),
+    [((2, "median"), "noise"), ((6, "deviation"), "components"), ((0, "deviation"), "components")],
 )
 def test_pca_names_the_argument_that_makes_no_sense(arguments, named):
     components, noise = arguments

@@ -1,4 +1,5 @@
-"""Samplers: a chain started in a density stays in it, tuned steps reach their acceptance, Langevin's own law is known."""
+"""Samplers: a chain started in a density stays in it, tuned steps reach their acceptance, Langevin's own law
+is known."""
 
 import math
 
@@ -10,7 +11,17 @@ from torch.nn.functional import softplus
 
 from vera.gradients import value_and_gradient
 from vera.models import mlp_generator
-from vera.samplers import Chain, ExactForce, LatentRefiner, PriorForce, ReplayBuffer, StepSize, hmc_transition, mala, sgld
+from vera.samplers import (
+    Chain,
+    ExactForce,
+    LatentRefiner,
+    PriorForce,
+    ReplayBuffer,
+    StepSize,
+    hmc_transition,
+    mala,
+    sgld,
+)
 from vera.samplers.metropolis import accept
 
 CHAINS = 20_000
@@ -131,7 +142,9 @@ def test_refiner_tunes_to_acceptance_57_and_raises_f(batch_norm):
         generator.sample_with_latent(100)
     refiner = LatentRefiner(energy, generator, batch_norm=batch_norm)
     acceptance = refiner.tune(n=200, steps=800)
-    if batch_norm == "running":  # chains that share batch statistics are no independent chains, and settle more loosely
+    if (
+        batch_norm == "running"
+    ):  # chains that share batch statistics are no independent chains, and settle more loosely
         assert acceptance == pytest.approx(0.57, abs=0.05)
     v = refiner.start(500)
     before = {name: value.clone() for name, value in generator.state_dict().items()}

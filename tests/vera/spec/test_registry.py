@@ -58,7 +58,9 @@ def plugin(tmp_path):
 
 def one_step(**settings) -> TrialSpec:
     energy = {"name": "mlp", "hidden": [8]}
-    return TrialSpec({"name": "moons"}, {"energy": energy}, {"name": "one-step", **settings}, steps=4, batch_size=10)
+    return TrialSpec(
+        {"name": "moons"}, {"energy": energy}, {"name": "one-step", **settings}, steps=4, batch_size=10
+    )
 
 
 def test_names_lead_to_factories_in_order():
@@ -129,7 +131,9 @@ def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_name_of_ours(plugin, tmp
     load_plugin(plugin)
     thief = tmp_path / "thief.py"
     thief.write_text(PLUGIN.replace('"one-step"', '"vera"'))
-    with expect_refusal("method name 'vera' is taken by vera.methods.vera.VERA", f"OneStep of {thief} under another name"):
+    with expect_refusal(
+        "method name 'vera' is taken by vera.methods.vera.VERA", f"OneStep of {thief} under another name"
+    ):
         load_plugin(thief)
     assert methods.get("vera").__module__ == "vera.methods.vera"
 
@@ -172,7 +176,10 @@ def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
     ("content", "reason"),
     [
         ("@methods.register('odd-one')\nclass Odd: pass", "Odd is no class derived from vera.methods.Method"),
-        ("@methods.register('odd-one')\ndef odd(energy): pass", "odd is no class derived from vera.methods.Method"),
+        (
+            "@methods.register('odd-one')\ndef odd(energy): pass",
+            "odd is no class derived from vera.methods.Method",
+        ),
         (
             "@methods.register('odd-one')\nclass Odd(Method):\n    def setup(self): ...\n    def step(self, x): ...",
             "Odd lacks the decorator @dataclass",
@@ -192,13 +199,20 @@ def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, r
     [
         ('"Nope"', "OneStep has an annotation that means nothing (NameError: name 'Nope' is not defined)"),
         ('"1 +"', "OneStep has an annotation that means nothing (SyntaxError"),
-        ("dict[str, set]", "OneStep annotates its setting 'noise' with dict[str, set], which cannot be checked: take bool, int"),
+        (
+            "dict[str, set]",
+            "OneStep annotates its setting 'noise' with dict[str, set], which cannot be checked: take bool, int",
+        ),
         ("list", "annotates its setting 'noise' with list, which cannot be checked"),
         ("tuple[int, dict] | None", "which cannot be checked"),
     ],
 )
 def test_an_annotation_that_can_check_nothing_is_refused_when_it_is_registered(plugin, annotation, reason):
-    plugin.write_text(PLUGIN.replace('noise: Annotated[Positive, "deviation of the noise"] = 0.1', f"noise: {annotation} = None"))
+    plugin.write_text(
+        PLUGIN.replace(
+            'noise: Annotated[Positive, "deviation of the noise"] = 0.1', f"noise: {annotation} = None"
+        )
+    )
     with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
         load_plugin(plugin)
     assert "one-step" not in methods
@@ -216,7 +230,9 @@ def test_an_annotation_that_can_check_nothing_is_refused_when_it_is_registered(p
         ),
     ],
 )
-def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_registered(plugin, old, new, reason):
+def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_registered(
+    plugin, old, new, reason
+):
     assert PLUGIN.count(old) == 1
     plugin.write_text(PLUGIN.replace(old, new))
     with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
@@ -226,8 +242,15 @@ def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_r
 
 def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
     path = tmp_path / "odd.py"
-    path.write_text("from vera.spec.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n")
-    with expect_refusal(str(path), "registers the data set 'odd'", "odd has an annotation that means nothing", kind=PluginError):
+    path.write_text(
+        "from vera.spec.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n"
+    )
+    with expect_refusal(
+        str(path),
+        "registers the data set 'odd'",
+        "odd has an annotation that means nothing",
+        kind=PluginError,
+    ):
         load_plugin(path)
 
 
@@ -252,7 +275,9 @@ def installed(tmp_path, monkeypatch):
     info = tmp_path / "vera_extra-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: vera-extra\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[vera.methods]\none-step = vera_extra:OneStep\nfaulty = vera_broken:Faulty\n")
+    (info / "entry_points.txt").write_text(
+        "[vera.methods]\none-step = vera_extra:OneStep\nfaulty = vera_broken:Faulty\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     yield
     for module in ("vera_extra", "vera_broken"):

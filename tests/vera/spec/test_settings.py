@@ -167,8 +167,14 @@ MISTAKES = [
     (lambda: VERA(MLP(2), mlp_generator(2), k=20.0), "VERA: k must be a whole number, got 20.0."),
     (lambda: VERA(MLP(2), mlp_generator(2), lr="1e-3"), "VERA: lr must be a number, got '1e-3'."),
     (lambda: VERA(MLP(2), mlp_generator(2), lr=math.nan), "VERA: lr must be finite, got nan."),
-    (lambda: VERA(MLP(2), mlp_generator(2), entropy_weight=-1), "VERA: entropy_weight must be at least 0, got -1.0."),
-    (lambda: VERA(MLP(2), mlp_generator(2), penalty="double"), "VERA: penalty must be one of 'half', 'full', got 'double'."),
+    (
+        lambda: VERA(MLP(2), mlp_generator(2), entropy_weight=-1),
+        "VERA: entropy_weight must be at least 0, got -1.0.",
+    ),
+    (
+        lambda: VERA(MLP(2), mlp_generator(2), penalty="double"),
+        "VERA: penalty must be one of 'half', 'full', got 'double'.",
+    ),
     (lambda: VERAHMC(MLP(2), mlp_generator(2), burn_in=-1), "VERAHMC: burn_in must be at least 0, got -1."),
     (lambda: PCD(MLP(2), restart=1.5), "PCD: restart must be at least 0 and at most 1, got 1.5."),
     (lambda: PCD(MLP(2), step_size=0), "PCD: step_size must be above 0, got 0.0."),
@@ -176,18 +182,25 @@ MISTAKES = [
     (lambda: NICE(2.0), "NICE: data_dim must be a whole number, got 2.0."),
     (lambda: GaussianMixture(2, 0), "GaussianMixture: components must be at least 1, got 0."),
     (lambda: MLP(2, hidden=[8, 0]), "MLP: hidden[1] must be at least 1, got 0."),
-    (lambda: MLP(2, activation="swish"), "MLP: activation must be one of 'leaky_relu', 'relu', 'softplus', got 'swish'."),
+    (
+        lambda: MLP(2, activation="swish"),
+        "MLP: activation must be one of 'leaky_relu', 'relu', 'softplus', got 'swish'.",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=[message.split(",")[0] for _, message in MISTAKES])
+@pytest.mark.parametrize(
+    ("mistake", "message"), MISTAKES, ids=[message.split(",")[0] for _, message in MISTAKES]
+)
 def test_a_wrong_setting_is_answered_with_one_sentence(mistake, message):
     with pytest.raises(SettingError) as caught:
         mistake()
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("build", [lambda **s: mlp_generator(2, **s), lambda **s: Generator(MLPGenerator(2, 2), **s)])
+@pytest.mark.parametrize(
+    "build", [lambda **s: mlp_generator(2, **s), lambda **s: Generator(MLPGenerator(2, 2), **s)]
+)
 def test_a_range_of_sigma_that_is_upside_down_is_refused(build):
     with expect_refusal("sigma_min <= sigma <= sigma_max", "0.4", "0.2", kind=SettingError):
         build(sigma=0.4, sigma_min=0.4, sigma_max=0.2)
@@ -201,9 +214,13 @@ def test_betas_that_adam_cannot_take_are_refused_as_settings(method, betas):
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest_name():
-    with expect_refusal("method 'vera' has no setting 'generator_rl'", "Did you mean generator_lr", kind=UnknownName):
+    with expect_refusal(
+        "method 'vera' has no setting 'generator_rl'", "Did you mean generator_lr", kind=UnknownName
+    ):
         methods.create("vera", energy=MLP(2), generator=mlp_generator(2), generator_rl=0.1)
-    with expect_refusal("model 'mlp' has no setting 'actvation'", "Did you mean activation?", kind=UnknownName):
+    with expect_refusal(
+        "model 'mlp' has no setting 'actvation'", "Did you mean activation?", kind=UnknownName
+    ):
         models.create("mlp", data_dim=2, actvation="relu")
 
 

@@ -45,7 +45,9 @@ def test_a_spec_goes_through_json_and_back(values):
 
 
 def test_a_spec_that_went_through_json_trains_the_same_numbers():
-    written = TrialSpec.from_dict(VERA_SPEC | {"networks": VERA_SPEC["networks"] | {"energy": {"name": "mlp", "hidden": (8, 8)}}})
+    written = TrialSpec.from_dict(
+        VERA_SPEC | {"networks": VERA_SPEC["networks"] | {"energy": {"name": "mlp", "hidden": (8, 8)}}}
+    )
     read = TrialSpec.from_dict(json.loads(json.dumps(written.to_dict())))
     one, other = build_trainer(written), build_trainer(read)
     one.run()
@@ -55,7 +57,9 @@ def test_a_spec_that_went_through_json_trains_the_same_numbers():
 
 
 def test_lists_of_json_become_tuples_of_settings():
-    spec = TrialSpec.from_dict(json.loads(json.dumps(ML_SPEC | {"method": {"name": "ml", "betas": [0, 0.5]}})))
+    spec = TrialSpec.from_dict(
+        json.loads(json.dumps(ML_SPEC | {"method": {"name": "ml", "betas": [0, 0.5]}}))
+    )
     assert build_trainer(spec).method.betas == (0.0, 0.5)
 
 
@@ -130,7 +134,11 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(change, parts):
         ("dens", ["no task 'dens'", "Did you mean density"], UnknownName),
         ({"name": "density", "sampels": 3}, ["task 'density' has no setting 'sampels'"], UnknownName),
         ("joint", ["task is 'joint'", "vera.tasks.build.build_task(spec)"], SettingError),
-        ({"name": "modes", "samples": 30}, ["task is 'modes'", "vera.tasks.build.build_task(spec)"], SettingError),
+        (
+            {"name": "modes", "samples": 30},
+            ["task is 'modes'", "vera.tasks.build.build_task(spec)"],
+            SettingError,
+        ),
     ],
 )
 def test_another_task_is_not_trained_as_a_density(task, parts, kind):
@@ -139,7 +147,9 @@ def test_another_task_is_not_trained_as_a_density(task, parts, kind):
 
 
 def test_the_task_of_a_density_may_be_given_as_a_part():
-    assert build_trainer(TrialSpec.from_dict(ML_SPEC | {"task": {"name": "density"}})).spec["task"] == {"name": "density"}
+    assert build_trainer(TrialSpec.from_dict(ML_SPEC | {"task": {"name": "density"}})).spec["task"] == {
+        "name": "density"
+    }
 
 
 def test_a_missing_network_is_named():
@@ -205,7 +215,9 @@ def test_building_leaves_the_callers_random_state_alone():
 
 
 def test_options_of_the_trainer_pass_through():
-    trainer = build_trainer(TrialSpec.from_dict(ML_SPEC), log_every=2, evaluate=lambda method: {"one": 1.0}, evaluate_every=2)
+    trainer = build_trainer(
+        TrialSpec.from_dict(ML_SPEC), log_every=2, evaluate=lambda method: {"one": 1.0}, evaluate_every=2
+    )
     trainer.run()
     assert [row["step"] for row in trainer.history] == [2, 4]
     assert [row["step"] for row in trainer.evaluations] == [2, 4]

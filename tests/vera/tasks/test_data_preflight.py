@@ -1,4 +1,5 @@
-"""What is looked for before a trial starts: the files of its data set with its settings, and what its measurement will need."""
+"""What is looked for before a trial starts: the files of its data set with its settings, and what its
+measurement will need."""
 
 import pytest
 from image_helpers import write_cifar10, write_svhn
@@ -24,7 +25,11 @@ def test_only_the_training_batches_that_are_asked_for_are_looked_for(monkeypatch
 
 
 def test_stacked_digits_of_the_package_need_no_data_directory(tmp_path):
-    stacked = Trial(TrialSpec({"name": "stacked-mnist", "source": "mnist5k"}, {"energy": {"name": "mlp"}}, {"name": "pcd"}, 1))
+    stacked = Trial(
+        TrialSpec(
+            {"name": "stacked-mnist", "source": "mnist5k"}, {"energy": {"name": "mlp"}}, {"name": "pcd"}, 1
+        )
+    )
     check_data([stacked], str(tmp_path))
     whole = Trial(TrialSpec({"name": "stacked-mnist"}, {"energy": {"name": "mlp"}}, {"name": "pcd"}, 1))
     with pytest.raises(DataMissing, match="train-images-idx3-ubyte"):

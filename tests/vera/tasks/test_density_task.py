@@ -1,4 +1,5 @@
-"""What a density trial measures: against the truth where it is known, with effective sample sizes where they mean something."""
+"""What a density trial measures: against the truth where it is known, with effective sample sizes where they
+mean something."""
 
 import math
 
@@ -17,7 +18,9 @@ GENERATOR = {"name": "mlp-generator"}
 
 def measured(method, energy="mixture", dataset="moons", evaluate_every=None, **settings):
     networks = {"energy": {"name": energy}} | ({"generator": GENERATOR} if method.startswith("vera") else {})
-    spec = TrialSpec({"name": dataset}, networks, {"name": method, **settings}, 4, 50, evaluate_every=evaluate_every)
+    spec = TrialSpec(
+        {"name": dataset}, networks, {"name": method, **settings}, 4, 50, evaluate_every=evaluate_every
+    )
     task = build_task(spec)
     trainer = task.build(spec, progress=False)
     trainer.run()
@@ -28,7 +31,11 @@ def test_a_small_test_set_of_ones_own_is_shown_whole():
     torch.manual_seed(0)
     data = TensorData(torch.randn(80, 2), test=torch.randn(30, 2))
     trainer = vera.Trainer(
-        vera.methods.MaximumLikelihood(vera.models.GaussianMixture(2)), data, steps=2, batch_size=20, progress=False
+        vera.methods.MaximumLikelihood(vera.models.GaussianMixture(2)),
+        data,
+        steps=2,
+        batch_size=20,
+        progress=False,
     )
     trainer.run()
     spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}}, {"name": "ml"}, 2, 20)
@@ -88,7 +95,9 @@ def test_the_arrays_of_the_plane():
 
 def test_noise_does_not_pass_for_variety():
     """A generator whose means are one point has none of the data's variance, however wide its noise."""
-    spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mixture"}, "generator": GENERATOR}, {"name": "vera"}, 1, 50)
+    spec = TrialSpec(
+        {"name": "moons"}, {"energy": {"name": "mixture"}, "generator": GENERATOR}, {"name": "vera"}, 1, 50
+    )
     task = build_task(spec)
     trainer = task.build(spec, progress=False)
     trainer.run()
@@ -101,7 +110,8 @@ def test_noise_does_not_pass_for_variety():
 
 
 def test_a_small_test_set_is_taken_whole():
-    """For variety some hundred test points are wanted; a data set of fewer must not cost the trial its row."""
+    """For variety some hundred test points are wanted; a data set of fewer must not cost the trial its
+    row."""
     few = torch.randn(40, 2)
     data = TensorData(torch.randn(100, 2), few)
     assert torch.equal(_test_points(data, 0, 500), few)

@@ -1,4 +1,5 @@
-"""From a spec on images to a run: networks take their channels and side from the data, and a trial's identity leaves them out."""
+"""From a spec on images to a run: networks take their channels and side from the data, and a trial's identity
+leaves them out."""
 
 import pytest
 import torch
@@ -59,7 +60,11 @@ def test_identity_has_the_data_s_side_and_not_what_follows_from_it():
     facts = Trial(stacked(), "smoke").facts
     assert facts["dataset"] == {"name": "stacked-mnist", "source": "mnist5k", "side": 32}
     assert facts["networks"]["energy"] == {"name": "dcgan", "width": 4}
-    assert Trial(stacked(side=32), "smoke").facts["networks"]["energy"] == {"name": "dcgan", "width": 4, "side": 32}
+    assert Trial(stacked(side=32), "smoke").facts["networks"]["energy"] == {
+        "name": "dcgan",
+        "width": 4,
+        "side": 32,
+    }
     again = Trial.from_facts(facts)
     assert again.id == Trial(stacked(), "smoke").id
     default = TrialSpec({"name": "mnist5k-logit"}, {"energy": {"name": "nice"}}, {"name": "ml"}, steps=1)

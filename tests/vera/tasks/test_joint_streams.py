@@ -1,4 +1,5 @@
-"""What a split gives to a method, step by step: points, and labelled points beside them, each in epochs; and what it refuses."""
+"""What a split gives to a method, step by step: points, and labelled points beside them, each in epochs; and
+what it refuses."""
 
 import pytest
 import torch
@@ -10,11 +11,16 @@ from vera.errors import SettingError
 
 
 def rows_split(n=100, shown=20):
-    """Each point is its own row number, so that a batch says which rows it has; the label is the number's last digit."""
+    """Each point is its own row number, so that a batch says which rows it has; the label is the number's
+    last digit."""
     rows = torch.arange(n)
     source = Alternating(rows.float().unsqueeze(1), 1.0)
     source.classes = 10
-    chosen = None if shown is None else torch.randperm(n, generator=torch.Generator().manual_seed(0))[:shown].sort().values
+    chosen = (
+        None
+        if shown is None
+        else torch.randperm(n, generator=torch.Generator().manual_seed(0))[:shown].sort().values
+    )
     return Split(source, (source.x, rows % 10), (source.x[:10], rows[:10] % 10), chosen)
 
 
@@ -22,10 +28,17 @@ def rows_of(x):
     return x.flatten().long().tolist()
 
 
-@pytest.mark.parametrize(("batch_size", "shown", "expected"), [(64, 20, 20), (64, 100, 64), (8, 20, 8), (20, 20, 20), (1, 3, 1)])
+@pytest.mark.parametrize(
+    ("batch_size", "shown", "expected"), [(64, 20, 20), (64, 100, 64), (8, 20, 8), (20, 20, 20), (1, 3, 1)]
+)
 def test_a_labelled_batch_is_as_large_as_a_batch_or_as_all_that_is_shown(batch_size, shown, expected):
     batch = rows_split(128, shown).stream(batch_size, 0).next_batch()
-    assert (len(batch), len(batch.x), len(batch.labelled), len(batch.labels)) == (batch_size, batch_size, expected, expected)
+    assert (len(batch), len(batch.x), len(batch.labelled), len(batch.labels)) == (
+        batch_size,
+        batch_size,
+        expected,
+        expected,
+    )
 
 
 def test_labelled_rows_come_round_in_epochs_and_the_rest_of_one_is_dropped():
@@ -84,9 +97,15 @@ def test_points_and_labelled_points_are_shuffled_apart():
 @pytest.mark.parametrize("shared", [False, True])
 def test_on_the_way_to_a_device_points_take_the_networks_type_and_labels_stay_integers(shared):
     x = torch.zeros(4, 2)
-    batch = LabelledBatch(x, x if shared else torch.zeros(3, 2), torch.tensor([0, 1, 1, 0][: 4 if shared else 3]))
+    batch = LabelledBatch(
+        x, x if shared else torch.zeros(3, 2), torch.tensor([0, 1, 1, 0][: 4 if shared else 3])
+    )
     there = batch.to(torch.device("cpu"), torch.float64)
-    assert (there.x.dtype, there.labelled.dtype, there.labels.dtype) == (torch.float64, torch.float64, torch.int64)
+    assert (there.x.dtype, there.labelled.dtype, there.labels.dtype) == (
+        torch.float64,
+        torch.float64,
+        torch.int64,
+    )
     assert there.shared == shared
     assert torch.equal(there.labels, batch.labels)
     assert batch.x.dtype == torch.float32
@@ -94,7 +113,9 @@ def test_on_the_way_to_a_device_points_take_the_networks_type_and_labels_stay_in
 
 def test_a_batch_larger_than_the_training_set_is_refused():
     for shown in (20, None):
-        with expect_refusal("batch_size 101 is larger than the training set of 100 points", kind=SettingError):
+        with expect_refusal(
+            "batch_size 101 is larger than the training set of 100 points", kind=SettingError
+        ):
             rows_split(100, shown).stream(101, 0)
 
 
@@ -122,7 +143,9 @@ def points_of(n=6, dtype=torch.float32):
 def test_labels_that_cannot_be_classes_are_refused_at_once(labels, parts, held_out):
     fine = (points_of(), torch.tensor([0, 1, 0, 1, 0, 1]))
     given = (points_of(), labels)
-    with expect_refusal("The data set 'alternating'", "held-out" if held_out else "training", *parts, kind=SettingError):
+    with expect_refusal(
+        "The data set 'alternating'", "held-out" if held_out else "training", *parts, kind=SettingError
+    ):
         Split(Alternating(points_of(), 1.0), fine if held_out else given, given if held_out else fine, None)
 
 

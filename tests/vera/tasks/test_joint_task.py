@@ -1,4 +1,5 @@
-"""The task "joint" on two small sources of the tests' own: built from a spec, trained, measured, and what it refuses."""
+"""The task "joint" on two small sources of the tests' own: built from a spec, trained, measured, and what it
+refuses."""
 
 import json
 import math
@@ -31,7 +32,9 @@ class Constant(LinearClassifier):
     """Says class 1 of everything, whatever it is told."""
 
     def __init__(self, data_dim: int, classes: int) -> None:
-        super().__init__(torch.zeros(classes, data_dim), torch.nn.functional.one_hot(torch.tensor(1), classes).float())
+        super().__init__(
+            torch.zeros(classes, data_dim), torch.nn.functional.one_hot(torch.tensor(1), classes).float()
+        )
 
     def logits(self, x):
         return super().logits(x).detach() + 0 * self.bias
@@ -45,14 +48,24 @@ def sources(registries):
 
 
 def spec_for(
-    method, dataset="blobs", steps=20, networks=None, seed=0, batch_size=32, evaluate_every=None, per_class=10, **settings
+    method,
+    dataset="blobs",
+    steps=20,
+    networks=None,
+    seed=0,
+    batch_size=32,
+    evaluate_every=None,
+    per_class=10,
+    **settings,
 ):
     roles = {role: PARTS[role] for role in joint_methods.get(method).network_names()} | (networks or {})
     if "capacity" in settings_of(joint_methods.get(method)):
         settings = {"capacity": 64, "sampler_steps": 2} | settings
     source = {"name": dataset, "per_class": per_class}
     method = {"name": method, **settings}
-    return TrialSpec(source, roles, method, steps, batch_size, seed, evaluate_every=evaluate_every, task="joint")
+    return TrialSpec(
+        source, roles, method, steps, batch_size, seed, evaluate_every=evaluate_every, task="joint"
+    )
 
 
 def trained(spec):
@@ -71,7 +84,9 @@ def test_every_method_trains_and_is_measured(method, per_class):
     trainer, measurement = trained(spec_for(method, per_class=per_class, evaluate_every=8))
     assert [row["step"] for row in trainer.evaluations] == [8, 16, 20]
     assert all(math.isfinite(value) for value in measurement.metrics.values())
-    assert measurement.metrics["best_test_accuracy"] == max(row["test_accuracy"] for row in trainer.evaluations)
+    assert measurement.metrics["best_test_accuracy"] == max(
+        row["test_accuracy"] for row in trainer.evaluations
+    )
     assert {"test_accuracy", "brier", "calibration_error", "auroc"} <= trainer.result.metrics.keys()
     counts, confidence, accuracy = measurement.arrays["reliability"]
     assert float(counts.sum()) == len(trainer.data.held_out)
@@ -182,7 +197,9 @@ def test_data_with_labels_are_refused_where_a_density_is_trained():
 def test_a_classifier_with_too_few_classes_is_refused_whatever_the_first_batch_holds():
     spec = spec_for("supervised", networks={"energy": {**PARTS["energy"], "classes": 1}}, batch_size=1)
     for seed in range(6):
-        with expect_refusal("supervised: MLPClassifier has classes=1", "'blobs' has 2 classes", kind=IncompatibleModel):
+        with expect_refusal(
+            "supervised: MLPClassifier has classes=1", "'blobs' has 2 classes", kind=IncompatibleModel
+        ):
             build_task(spec).build(spec_for("supervised", networks=spec.networks, batch_size=1, seed=seed))
 
 

@@ -1,4 +1,5 @@
-"""The task "step-time" on tiny networks: two methods take turns on one classifier, and their medians are what is reported."""
+"""The task "step-time" on tiny networks: two methods take turns on one classifier, and their medians are what
+is reported."""
 
 import json
 import math
@@ -44,7 +45,9 @@ def pictures(registries):
 
 def spec_for(steps=4, name="vera", networks=NETWORKS, task="step-time", **settings):
     settings = {"k": 2} | settings if name == "vera" else settings
-    return TrialSpec({"name": "pictures"}, networks, {"name": name, **settings}, steps, batch_size=4, task=task)
+    return TrialSpec(
+        {"name": "pictures"}, networks, {"name": name, **settings}, steps, batch_size=4, task=task
+    )
 
 
 def built(spec):
@@ -66,7 +69,9 @@ def test_a_trial_gives_both_times_and_their_ratio():
 def test_the_result_is_the_median_of_the_counted_rounds():
     trainer = built(spec_for(steps=6))
     trainer.run()
-    trainer.method.seconds = torch.tensor([[9, 9], [1, 4], [2, 5], [3, 90], [2, 7], [2, 8]], dtype=torch.float64)
+    trainer.method.seconds = torch.tensor(
+        [[9, 9], [1, 4], [2, 5], [3, 90], [2, 7], [2, 8]], dtype=torch.float64
+    )
     metrics = build_task(spec_for()).measure(trainer).metrics
     assert metrics == {"vera_seconds": 2, "jem_seconds": 7, "ratio": 3.5, "spread": 0.5}
 
@@ -78,7 +83,9 @@ def test_both_train_one_classifier_on_one_batch_and_take_turns_at_going_first():
     assert study.pair["vera"].energy is study.pair["jem"].energy is study.energy
     turns = []
     for name, method in study.pair.items():
-        method.step = lambda batch, name=name, plain=method.step: turns.append((name, id(batch))) or plain(batch)
+        method.step = lambda batch, name=name, plain=method.step: (
+            turns.append((name, id(batch))) or plain(batch)
+        )
     batches = [Pictures().split(0).stream(4, seed).next_batch() for seed in range(2)]
     for batch in batches:
         study.step(batch)
@@ -98,7 +105,13 @@ def test_a_clock_decides_the_seconds(monkeypatch):
 
 def test_jem_has_the_settings_of_its_paper_and_is_computed_as_the_other():
     jem = built(spec_for(channels_last=True)).method.pair["jem"]
-    assert (jem.sampler_steps, jem.step_size, jem.noise, jem.capacity, jem.restart) == (20, 1.0, 0.01, 10_000, 0.05)
+    assert (jem.sampler_steps, jem.step_size, jem.noise, jem.capacity, jem.restart) == (
+        20,
+        1.0,
+        0.01,
+        10_000,
+        0.05,
+    )
     assert (jem.data_noise, jem.lr, jem.gamma) == (0.03, 1e-4, 0.0)
     assert jem.channels_last
     assert not built(spec_for()).method.pair["jem"].channels_last
@@ -118,7 +131,9 @@ def test_a_run_can_be_saved_and_gone_on_with(tmp_path):
     one.save(tmp_path / "run.pt")
     other.restore(tmp_path / "run.pt")
     assert torch.equal(one.method.seconds, other.method.seconds)
-    weights = [trainer.method.energy.state_dict() for trainer in (one, other) if trainer.run().outcome == "ok"]
+    weights = [
+        trainer.method.energy.state_dict() for trainer in (one, other) if trainer.run().outcome == "ok"
+    ]
     assert differences(*weights) == []
 
 

@@ -1,4 +1,5 @@
-"""Estimators under study: closed forms of the linear generator, the short cut along its axes, and how each is tuned."""
+"""Estimators under study: closed forms of the linear generator, the short cut along its axes, and how each is
+tuned."""
 
 import pytest
 import torch
@@ -30,10 +31,16 @@ LENGTHS = (3.0, 1.5, 0.8, 0.2)
 @pytest.mark.parametrize("noise", ["deviation", "variance"])
 def test_the_pca_generators_score_is_the_gradient_of_its_gaussian_log_density(noise):
     torch.manual_seed(0)
-    points = torch.randn(500, 6, dtype=torch.float64) @ torch.diag(torch.tensor([3.0, 2, 1, 0.5, 0.4, 0.3]).double()) + 1
+    points = (
+        torch.randn(500, 6, dtype=torch.float64)
+        @ torch.diag(torch.tensor([3.0, 2, 1, 0.5, 0.4, 0.3]).double())
+        + 1
+    )
     generator = models.create("pca-generator", x=points, latent_dim=3, noise=noise)
     discarded = torch.linalg.eigvalsh(torch.cov(points.T))[:3].mean()
-    assert float(generator.sigma.detach()) == pytest.approx(float(discarded if noise == "variance" else discarded.sqrt()), rel=1e-6)
+    assert float(generator.sigma.detach()) == pytest.approx(
+        float(discarded if noise == "variance" else discarded.sqrt()), rel=1e-6
+    )
     x = generator.sample(7).requires_grad_(True)
     with torch.no_grad():
         density = MultivariateNormal(points.mean(0), generator.covariance())
@@ -44,7 +51,10 @@ def test_the_pca_generators_score_is_the_gradient_of_its_gaussian_log_density(no
 def test_pca_with_the_deviation_reproduces_the_leading_variances_of_the_data():
     points = EmbeddedMNISTPixels(side=14).training_points().double()
     generator = models.create("pca-generator", x=points, latent_dim=20)
-    ours, theirs = (torch.linalg.eigvalsh(matrix)[-20:] for matrix in (generator.covariance().detach(), torch.cov(points.T)))
+    ours, theirs = (
+        torch.linalg.eigvalsh(matrix)[-20:]
+        for matrix in (generator.covariance().detach(), torch.cov(points.T))
+    )
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=0)
 
 
@@ -108,7 +118,9 @@ def test_the_bias_of_z0_alone_has_a_closed_form():
     """z0 − E[z|x] has the posterior's covariance 1/(1 + s²/σ²), so E‖bias‖² = Σ s²/σ⁴ / (1 + s²/σ²)."""
     torch.manual_seed(2)
     generator = orthogonal(LENGTHS)
-    error = score_error(AlongAxes(LatentEntropy(), Axes(generator)), generator, generator.sample_pair(20_000), repeats=2)
+    error = score_error(
+        AlongAxes(LatentEntropy(), Axes(generator)), generator, generator.sample_pair(20_000), repeats=2
+    )
     squares = torch.tensor(LENGTHS, dtype=torch.float64).square()
     expected = float((squares / 0.3**4 / (1 + squares / 0.3**2)).sum() / 12) ** 0.5
     assert error.rms_bias == pytest.approx(expected, rel=0.02)
@@ -125,9 +137,13 @@ def test_importance_is_tuned_to_the_posterior_and_its_loss_falls():
     generator = orthogonal((3.0, 2.5, 2.0, 1.8, 1.5, 1.2, 1.0, 0.8, 0.7, 0.5))
     study = ImportanceStudy(generator)
     losses = [float(metrics["loss"]) for metrics in run_steps(study, 500)]
-    torch.testing.assert_close(study.entropy.eta, generator.precision().diagonal().detach().rsqrt(), rtol=0.1, atol=0)
+    torch.testing.assert_close(
+        study.entropy.eta, generator.precision().diagonal().detach().rsqrt(), rtol=0.1, atol=0
+    )
     assert sum(losses[-50:]) < sum(losses[:50])
-    assert float(posterior_ess(study.entropy, study.axes.generator, 20_000).mean()) == pytest.approx(3.01, rel=0.03)
+    assert float(posterior_ess(study.entropy, study.axes.generator, 20_000).mean()) == pytest.approx(
+        3.01, rel=0.03
+    )
 
 
 @pytest.mark.parametrize("force", ["full", "prior_only"])

@@ -1,4 +1,5 @@
-"""Trials of the two studies: from end to end, killed and resumed, and what of them is part of a trial's identity."""
+"""Trials of the two studies: from end to end, killed and resumed, and what of them is part of a trial's
+identity."""
 
 import json
 import math
@@ -53,8 +54,22 @@ def metrics_of(record):
 def test_a_study_ends_as_a_row(name, noise):
     record = run_trial(Trial(spec(name, noise), "smoke"))
     row, metrics = record.row, metrics_of(record)
-    assert (row.outcome, row.reason, row.outcome_step, row.energy, row.task) == ("ok", "", 6, "", "score-error")
-    assert metrics.keys() >= {"loss", "signed_bias", "absolute_bias", "rms_bias", "deviation", "rms_noise", "sigma"}
+    assert (row.outcome, row.reason, row.outcome_step, row.energy, row.task) == (
+        "ok",
+        "",
+        6,
+        "",
+        "score-error",
+    )
+    assert metrics.keys() >= {
+        "loss",
+        "signed_bias",
+        "absolute_bias",
+        "rms_bias",
+        "deviation",
+        "rms_noise",
+        "sigma",
+    }
     assert 0 <= abs(metrics["signed_bias"]) <= metrics["absolute_bias"] <= metrics["rms_bias"]
     assert ("posterior_ess" in metrics) == (name == "importance")
     if name == "importance":
@@ -95,7 +110,9 @@ def test_all_estimators_of_a_seed_are_judged_at_the_same_pairs(monkeypatch):
 
 
 def test_the_seed_decides_all_numbers():
-    one, again, other = (metrics_of(run_trial(Trial(replace(spec(), seed=seed), "smoke"))) for seed in (0, 0, 1))
+    one, again, other = (
+        metrics_of(run_trial(Trial(replace(spec(), seed=seed), "smoke"))) for seed in (0, 0, 1)
+    )
     assert one == again
     assert one["rms_bias"] != other["rms_bias"]
 
@@ -107,7 +124,11 @@ def other_settings(name):
             yield setting.name, other_values(setting.annotation, setting.default)[0]
 
 
-SETTINGS = [(name, *pair) for name in ("importance", "hmc", "latent", "shifted-proposal") for pair in other_settings(name)]
+SETTINGS = [
+    (name, *pair)
+    for name in ("importance", "hmc", "latent", "shifted-proposal")
+    for pair in other_settings(name)
+]
 
 
 @pytest.mark.parametrize(("name", "setting", "value"), SETTINGS)
@@ -122,7 +143,9 @@ def test_every_setting_of_an_estimator_is_part_of_its_trials_identity(name, sett
 def test_the_noise_and_the_digits_are_part_of_the_identity_and_a_row_leads_back_to_its_trial():
     trials = [Trial(spec()), Trial(spec(noise="variance")), Trial(spec(dataset={"name": "mnist5k-pixels"}))]
     assert len({trial.id for trial in trials}) == 3
-    assert trials[0].facts["networks"] == {"generator": {"name": "pca-generator", "latent_dim": 5, "noise": "deviation"}}
+    assert trials[0].facts["networks"] == {
+        "generator": {"name": "pca-generator", "latent_dim": 5, "noise": "deviation"}
+    }
     assert Trial.from_facts(json.loads(json.dumps(trials[1].facts))).id == trials[1].id
 
 
@@ -162,7 +185,10 @@ def test_the_offset_study_resumes_and_needs_no_large_offset(tmp_path):
     [
         (spec(dataset={"name": "moons"}), ["digits of a set as pixels", "'moons'"]),
         (spec(networks={}), ["one network, the generator", "none"]),
-        (spec(networks={"generator": {"name": "linear-generator"}}), ["'linear-generator' has no setting 'x'"]),
+        (
+            spec(networks={"generator": {"name": "linear-generator"}}),
+            ["'linear-generator' has no setting 'x'"],
+        ),
         (offset_spec(dataset={"name": "moons"}), ["Gaussian target", "'moons'"]),
         (offset_spec(batch_size=50), ["multiple of k = 20", "got 50"]),
         (offset_spec(batch_size=20), ["multiple of k = 20", "got 20"]),

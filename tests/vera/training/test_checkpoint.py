@@ -1,4 +1,5 @@
-"""Checkpoint files: unreadable ones, hostile ones, those of another run, and runs rebuilt from a checkpoint alone."""
+"""Checkpoint files: unreadable ones, hostile ones, those of another run, and runs rebuilt from a checkpoint
+alone."""
 
 import os
 import pickle
@@ -49,7 +50,16 @@ def test_a_truncated_checkpoint_is_refused(saved, fraction):
 
 @pytest.mark.parametrize(
     "content",
-    [b"hello, world\n", bytes(1000), bytes(range(256)), b"(" * 10, b"0" * 10, b"G" * 6, b"\x80\x04.", b"PK\x03\x04" + bytes(50)],
+    [
+        b"hello, world\n",
+        bytes(1000),
+        bytes(range(256)),
+        b"(" * 10,
+        b"0" * 10,
+        b"G" * 6,
+        b"\x80\x04.",
+        b"PK\x03\x04" + bytes(50),
+    ],
     ids=["text", "zeros", "all bytes", "marks", "pops", "short float", "empty pickle", "zip header"],
 )
 def test_garbage_is_refused(tmp_path, content):
@@ -76,14 +86,18 @@ class Hostile:
         return os.mkdir, (str(self.marker),)
 
 
-@pytest.mark.parametrize("write", [lambda state, path: path.write_bytes(pickle.dumps(state)), torch.save], ids=["pickle", "torch"])
+@pytest.mark.parametrize(
+    "write", [lambda state, path: path.write_bytes(pickle.dumps(state)), torch.save], ids=["pickle", "torch"]
+)
 def test_a_checkpoint_cannot_run_code(tmp_path, write):
     path, marker = tmp_path / "run.pt", tmp_path / "executed"
     write({"format": 1, "spec": Hostile(marker)}, path)
     for read in (make().restore, load_trainer):
         with pytest.raises(CheckpointError, match="not a readable checkpoint") as caught:
             read(path)
-        assert "can still be loaded" not in str(caught.value), "torch's advice on how to run the code is not passed on"
+        assert "can still be loaded" not in str(caught.value), (
+            "torch's advice on how to run the code is not passed on"
+        )
     assert not marker.exists()
 
 
@@ -172,7 +186,11 @@ def test_settings_that_are_numpy_numbers_leave_the_checkpoint_readable(tmp_path)
 
 
 def spec(**changes) -> TrialSpec:
-    parts = {"dataset": {"name": "moons"}, "networks": {"energy": {"name": "mixture", "components": 3}}, "method": {"name": "ml"}}
+    parts = {
+        "dataset": {"name": "moons"},
+        "networks": {"energy": {"name": "mixture", "components": 3}},
+        "method": {"name": "ml"},
+    }
     return TrialSpec(**(parts | {"steps": 6, "batch_size": 10} | changes))
 
 

@@ -1,4 +1,5 @@
-"""Nothing is lost: interrupts, broken steps, odd state and other checkpoints either go on bit for bit or say why they cannot."""
+"""Nothing is lost: interrupts, broken steps, odd state and other checkpoints either go on bit for bit or say
+why they cannot."""
 
 import enum
 import os
@@ -54,7 +55,13 @@ class Counting(Method):
 
 def trainer(method_class=Counting, steps=40, **options):
     torch.manual_seed(1)
-    return Trainer(method_class(MLP(2, hidden=(8,)), **options.pop("settings", {})), POINTS, steps=steps, batch_size=16, **options)
+    return Trainer(
+        method_class(MLP(2, hidden=(8,)), **options.pop("settings", {})),
+        POINTS,
+        steps=steps,
+        batch_size=16,
+        **options,
+    )
 
 
 def weights(run):
@@ -152,7 +159,9 @@ class Colour(enum.Enum):
 
 
 @pytest.mark.parametrize(
-    "extra", [Colour.RED, np.zeros(2), lambda: 0, {"a": {1, 2}}, nn.Linear(1, 1)], ids=lambda value: type(value).__name__
+    "extra",
+    [Colour.RED, np.zeros(2), lambda: 0, {"a": {1, 2}}, nn.Linear(1, 1)],
+    ids=lambda value: type(value).__name__,
 )
 def test_settings_that_could_not_be_read_back_are_refused_at_once(extra):
     with pytest.raises(VeraError, match="must be plain data and tensors; extra"):

@@ -1,4 +1,5 @@
-"""Learning rates over the steps: a closed form, the optimisers it rules, and runs that are interrupted while it moves them."""
+"""Learning rates over the steps: a closed form, the optimisers it rules, and runs that are interrupted while
+it moves them."""
 
 import pytest
 import torch
@@ -8,7 +9,8 @@ from vera.spec.registry import joint_methods
 from vera.training.schedule import Schedule
 
 MOVING = {"warmup": 10, "decay_at": (3, 9), "decay": 0.3}
-"""At step 7, where `check_resume` interrupts a run, the rates are still rising and one milestone of two is past."""
+"""At step 7, where `check_resume` interrupts a run, the rates are still rising and one milestone of two is
+past."""
 JOINT_PAIRS = [(method, energy) for method, energy in PAIRS if energy in CLASSIFIERS]
 
 
@@ -78,7 +80,8 @@ def test_every_optimiser_of_a_method_follows_it_and_that_of_its_estimator_does_n
 
 
 def test_the_first_step_of_a_warm_up_is_as_short_as_its_rate_says():
-    """Of Adam without momentum, whose first step is the rate in every weight: a warm-up of ten makes it a tenth."""
+    """Of Adam without momentum, whose first step is the rate in every weight: a warm-up of ten makes it a
+    tenth."""
     moves = []
     for warmup in (0, 10):
         built = make_method("supervised", "all_labels", lr=0.01, warmup=warmup)
@@ -86,12 +89,20 @@ def test_the_first_step_of_a_warm_up_is_as_short_as_its_rate_says():
         batch = example("all_labels")
         built.begin(batch)
         built.step(batch)
-        moves.append(max(float((w.detach() - old).abs().max()) for w, old in zip(built.energy_weights, before, strict=True)))
+        moves.append(
+            max(
+                float((w.detach() - old).abs().max())
+                for w, old in zip(built.energy_weights, before, strict=True)
+            )
+        )
     assert moves == pytest.approx([0.01, 0.001], rel=1e-3)
 
 
 def test_two_runs_share_no_schedule():
-    one, other = make_method("supervised", "all_labels", warmup=4), make_method("supervised", "all_labels", warmup=4)
+    one, other = (
+        make_method("supervised", "all_labels", warmup=4),
+        make_method("supervised", "all_labels", warmup=4),
+    )
     batch = example("all_labels")
     for _ in range(2):
         one.step(batch)

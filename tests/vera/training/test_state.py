@@ -94,7 +94,9 @@ def test_to_moves_tensors_and_parts():
     worker = Outer()
     del worker.scale
     assert worker.to(torch.device("meta")) is worker
-    assert {worker.buffer.device.type, worker.inner.level.device.type, worker.net.weight.device.type} == {"meta"}
+    assert {worker.buffer.device.type, worker.inner.level.device.type, worker.net.weight.device.type} == {
+        "meta"
+    }
 
 
 def test_to_keeps_parameters_the_very_objects_that_optimisers_hold():

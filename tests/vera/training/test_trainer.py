@@ -141,7 +141,10 @@ def test_an_evaluation_that_ends_the_run_inside_a_block_keeps_the_blocks_finite_
 
 def test_a_loss_that_broke_before_an_evaluation_is_the_one_that_is_named():
     broken = scripted(
-        lambda step: math.nan if step >= 6 else step, log_every=10, evaluate=lambda m: {"score": math.nan}, evaluate_every=8
+        lambda step: math.nan if step >= 6 else step,
+        log_every=10,
+        evaluate=lambda m: {"score": math.nan},
+        evaluate_every=8,
     )
     result = broken.run()
     assert (result.step, result.reason) == (6, "loss is nan")

@@ -18,7 +18,9 @@ def test_a_run_ends_at_the_very_step_whose_loss_is_bad(bad, step):
     trainer = scripted(lambda s: bad if s == step else float(s))
     result = trainer.run()
     assert (result.outcome, result.step, result.reason) == ("diverged", step, f"loss is {bad:g}")
-    assert [row["step"] for row in trainer.history] == [4, 8][: (step - 1) // 4] + [step - 1] * ((step - 1) % 4 > 0)
+    assert [row["step"] for row in trainer.history] == [4, 8][: (step - 1) // 4] + [step - 1] * (
+        (step - 1) % 4 > 0
+    )
     assert all(math.isfinite(value) for row in trainer.history for value in row.values())
 
 
@@ -45,7 +47,9 @@ def test_any_metric_that_is_not_finite_ends_the_run_and_is_named():
             "at step 2 'extra' is missing",
         ),
         (
-            lambda step: {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(math.nan)} if step > 1 else {}),
+            lambda step: (
+                {"loss": torch.tensor(1.0)} | ({"extra": torch.tensor(math.nan)} if step > 1 else {})
+            ),
             "at step 2 'extra' is new",
         ),
         (lambda step: {"loss": 1.0}, "loss is a float: return loss.detach(), not loss.item()."),

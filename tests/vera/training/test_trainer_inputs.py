@@ -19,7 +19,10 @@ from vera.training.trainer import Trainer
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_array_trains_like_the_tensor_it_holds(dtype):
-    runs = [Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5) for data in (POINTS, POINTS.numpy().astype(dtype))]
+    runs = [
+        Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5)
+        for data in (POINTS, POINTS.numpy().astype(dtype))
+    ]
     for trainer in runs:
         trainer.run()
     assert isinstance(runs[1].data, TensorData)
@@ -51,7 +54,9 @@ WRONG_OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in WRONG_OPTIONS.items() for value in values])
+@pytest.mark.parametrize(
+    ("option", "value"), [(option, value) for option, values in WRONG_OPTIONS.items() for value in values]
+)
 def test_an_option_outside_its_range_is_refused(option, value):
     with expect_refusal("Trainer", option, kind=SettingError):
         scripted(**{option: value})
@@ -73,7 +78,9 @@ class Restless(nn.Module):
     def __init__(self):
         super().__init__()
         self.data_dim = 2
-        self.net = nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.Softplus(), nn.Dropout(0.3), nn.Linear(8, 1))
+        self.net = nn.Sequential(
+            nn.Linear(2, 8), nn.BatchNorm1d(8), nn.Softplus(), nn.Dropout(0.3), nn.Linear(8, 1)
+        )
         self.register_buffer("calls", torch.tensor(0))
 
     def forward(self, x):
@@ -97,7 +104,9 @@ class Wrapped(nn.Module):
     [Bowl, Restless, lambda: Wrapped(nn.Linear(2, 4), lambda y: -y.square().sum(1))],
     ids=["plain module", "dropout and batch norm", "wrapped lambda"],
 )
-@pytest.mark.parametrize("method", [DSM, PCD, lambda energy: VERA(energy, mlp_generator(2))], ids=["dsm", "pcd", "vera"])
+@pytest.mark.parametrize(
+    "method", [DSM, PCD, lambda energy: VERA(energy, mlp_generator(2))], ids=["dsm", "pcd", "vera"]
+)
 def test_a_users_own_energy_trains_and_resumes_bit_for_bit(method, energy, tmp_path):
     def make():
         torch.manual_seed(0)

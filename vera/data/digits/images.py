@@ -1,7 +1,8 @@
 """MNIST digits as small colour images: what the image networks are tried on where nothing can be downloaded.
 
-The 5,000 digits that install with this package, 28 × 28, get a black border of two pixels and the same grey in three channels. They
-are shifted in training as CIFAR's images are, and never mirrored. Trap: this is not CIFAR10 and far easier; every name says so.
+The 5,000 digits that install with this package, 28 × 28, get a black border of two pixels and the same grey
+in three channels. They are shifted in training as CIFAR's images are, and never mirrored. Trap: this is not
+CIFAR10 and far easier; every name says so.
 """
 
 from pathlib import Path
@@ -21,7 +22,8 @@ from vera.spec.settings import Count, validated
 
 @datasets.register("digits32")
 class Digits32(ImageData):
-    """5,000 MNIST digits as 32 × 32 images of three equal channels, installed with this package: 4,000 train, 1,000 held out."""
+    """5,000 MNIST digits as 32 × 32 images of three equal channels, installed with this package: 4,000 train,
+    1,000 held out."""
 
     classes = 10
 
@@ -41,7 +43,8 @@ class Digits32(ImageData):
         return train, held_out
 
     def _coloured(self, rows: Tensor) -> Images:
-        """Rows of the embedded digits, which come sorted by class and equally many of each, as images with their classes."""
+        """Rows of the embedded digits, which come sorted by class and equally many of each, as images with
+        their classes."""
         images = pad(rows.view(-1, 1, 28, 28), (2, 2, 2, 2))
         if self.side == 16:
             images = avg_pool2d(images.float(), 2).round().to(torch.uint8)
@@ -49,5 +52,6 @@ class Digits32(ImageData):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data directory."""
+        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
+        directory."""
         return digits.find_embedded().parent

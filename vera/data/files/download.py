@@ -1,7 +1,9 @@
-"""Downloads that go on where they stopped: what has come lies in a file, and only the rest of it is asked for.
+"""Downloads that go on where they stopped: what has come lies in a file, and only the rest of it is asked
+for.
 
-Trap: a connection that ends early looks like the end of the file. A download counts as whole only if it has as many bytes as the
-server announced, and even then only its own checksum says whether two halves belong together: that is for the caller.
+Trap: a connection that ends early looks like the end of the file. A download counts as whole only if it has
+as many bytes as the server announced, and even then only its own checksum says whether two halves belong
+together: that is for the caller.
 """
 
 from http import HTTPStatus
@@ -29,7 +31,9 @@ def download(url: str, file: Path) -> None:
             _receive(answer, file, have if answer.status == HTTPStatus.PARTIAL_CONTENT else 0)
     except HTTPError as error:
         error.close()
-        if have and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:  # the server's file is another one by now
+        if (
+            have and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+        ):  # the server's file is another one by now
             file.unlink()
             return download(url, file)
         raise VeraError(f"{url} answered {error.code} {error.reason}.") from error
@@ -41,7 +45,9 @@ def download(url: str, file: Path) -> None:
 def _receive(answer: Any, file: Path, have: int) -> None:
     length = answer.headers.get("Content-Length")
     total = None if length is None else have + int(length)
-    bar = tqdm(desc=file.name, total=total, initial=have, unit="B", unit_scale=True, leave=False, disable=None)
+    bar = tqdm(
+        desc=file.name, total=total, initial=have, unit="B", unit_scale=True, leave=False, disable=None
+    )
     with bar, open(file, "ab" if have else "wb") as target:
         while block := answer.read(BLOCK):
             target.write(block)

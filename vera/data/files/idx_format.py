@@ -1,7 +1,8 @@
 """The idx format of MNIST: a big-endian header (0, 0, type, rank, one uint32 for each axis), then the values.
 
-Only unsigned bytes (type 8) occur. The content has passed its checksum before it comes here, so a header that does not fit is
-either a wrong entry in the table of checksums or a file that was never idx: both end as `DataCorrupt`.
+Only unsigned bytes (type 8) occur. The content has passed its checksum before it comes here, so a header that
+does not fit is either a wrong entry in the table of checksums or a file that was never idx: both end as
+`DataCorrupt`.
 """
 
 import math
@@ -19,14 +20,18 @@ UNSIGNED_BYTE = 8
 def parse_idx(content: bytes, where: str) -> Tensor:
     """The array of an idx file; `where` names the file in an error."""
     if len(content) < 4 or content[:3] != bytes((0, 0, UNSIGNED_BYTE)):
-        raise DataCorrupt(f"{where} is not an idx file of unsigned bytes: it starts with {content[:4].hex() or 'nothing'}.")
+        raise DataCorrupt(
+            f"{where} is not an idx file of unsigned bytes: it starts with {content[:4].hex() or 'nothing'}."
+        )
     rank = content[3]
     start = 4 + 4 * rank
     if len(content) < start:
         raise DataCorrupt(f"{where} ends inside its header.")
     shape = struct.unpack(f">{rank}I", content[4:start])
     if len(content) - start != math.prod(shape):
-        raise DataCorrupt(f"{where} announces {' × '.join(map(str, shape))} values and holds {len(content) - start}.")
+        raise DataCorrupt(
+            f"{where} announces {' × '.join(map(str, shape))} values and holds {len(content) - start}."
+        )
     return torch.from_numpy(np.frombuffer(content, np.uint8, offset=start).copy()).view(shape)
 
 

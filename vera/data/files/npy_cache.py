@@ -1,9 +1,12 @@
-"""Converted tables: what took minutes to parse is kept as a .npy file beside its source, and opened without being read.
+"""Converted tables: what took minutes to parse is kept as a .npy file beside its source, and opened without
+being read.
 
-The name carries the source's checksum and the version of the conversion, so another source or another rule is another file. It is
-written elsewhere and moved into place whole. A data directory may be read-only or full; that costs time and is no error.
+The name carries the source's checksum and the version of the conversion, so another source or another rule is
+another file. It is written elsewhere and moved into place whole. A data directory may be read-only or full;
+that costs time and is no error.
 
-Trap: to the superuser no directory is read-only. One whose mode lets nobody write is meant to stay as it is, whoever asks.
+Trap: to the superuser no directory is read-only. One whose mode lets nobody write is meant to stay as it is,
+whoever asks.
 """
 
 import tempfile
@@ -21,7 +24,8 @@ ANYBODY_WRITES = 0o222
 
 
 def converted(source: Path, checksum: str, version: int, convert: Callable[[], Array]) -> Array:
-    """The array kept beside the source, else what `convert` makes, kept from now on if the folder can be written."""
+    """The array kept beside the source, else what `convert` makes, kept from now on if the folder can be
+    written."""
     target = source.with_name(f"{source.name}.{checksum[:16]}-v{version}.npy")
     kept = _open(target)
     if kept is not None:

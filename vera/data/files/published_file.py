@@ -1,8 +1,10 @@
-"""Files of image sets as they were published: where each belongs, under which checksum it is known, in which forms it may lie here.
+"""Files of image sets as they were published: where each belongs, under which checksum it is known, in which
+forms it may lie here.
 
-Places are those of torchvision and of the official archives, relative to the data directory. Checksums are the published ones,
-MD5 or SHA-1, told apart by their length. No other content is ever read, so they stand for it in a fingerprint, and a trial can be
-planned before its data is here. Trap: they find a broken or a wrong file; against a forged one neither of the two protects.
+Places are those of torchvision and of the official archives, relative to the data directory. Checksums are
+the published ones, MD5 or SHA-1, told apart by their length. No other content is ever read, so they stand for
+it in a fingerprint, and a trial can be planned before its data is here. Trap: they find a broken or a wrong
+file; against a forged one neither of the two protects.
 """
 
 import hashlib
@@ -37,7 +39,9 @@ class PublishedFile:
     def find(self, data_dir: DataDir = None) -> Path:
         directory = data_directory(data_dir)
         for place in self.forms:
-            if os.path.isfile(directory / place):  # unlike Path.is_file, False for a folder that may not be entered
+            if os.path.isfile(
+                directory / place
+            ):  # unlike Path.is_file, False for a folder that may not be entered
                 return directory / place
         raise DataMissing(
             f"{self.name} is not here: it belongs at {' or '.join(str(directory / place) for place in self.forms)}. "
@@ -66,8 +70,12 @@ def verify(path: Path, checksum: str, remedy: str) -> None:
     algorithm = ALGORITHMS[len(checksum)]
     try:
         with open(path, "rb") as file:
-            found = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+            found = hashlib.file_digest(
+                file, lambda: hashlib.new(algorithm, usedforsecurity=False)
+            ).hexdigest()
     except OSError as error:
         raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
     if found != checksum:
-        raise DataCorrupt(f"{path} is not the published file: its {algorithm} is {found}, expected {checksum}. {remedy}")
+        raise DataCorrupt(
+            f"{path} is not the published file: its {algorithm} is {found}, expected {checksum}. {remedy}"
+        )

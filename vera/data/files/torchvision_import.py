@@ -1,10 +1,12 @@
 """The one place that imports torchvision.
 
-Its wheel is linked against CUDA. Beside a CPU build of torch its compiled part does not load, two operators are never defined, and
-the import dies on `operator torchvision::nms does not exist` while it registers their shapes. Declaring the two is enough:
-data sets, transforms, models and image grids then work. `ops.nms` and `io.read_image` still do not (read images with PIL).
+Its wheel is linked against CUDA. Beside a CPU build of torch its compiled part does not load, two operators
+are never defined, and the import dies on `operator torchvision::nms does not exist` while it registers their
+shapes. Declaring the two is enough: data sets, transforms, models and image grids then work. `ops.nms` and
+`io.read_image` still do not (read images with PIL).
 
-Trap: the library object that declares an operator takes it away again when it is collected, so it is kept in this module.
+Trap: the library object that declares an operator takes it away again when it is collected, so it is kept in
+this module.
 """
 
 import importlib

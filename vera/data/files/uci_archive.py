@@ -1,8 +1,10 @@
-"""Files of the UCI machine learning archive: where each comes from, where it belongs, and whether it is whole.
+"""Files of the UCI machine learning archive: where each comes from, where it belongs, and whether it is
+whole.
 
-The archive moved: the old addresses serve a file itself, the new ones a zip of all files of a data set, from which the one that is
-read is taken. Both are tried in this order. Only CROP's checksum is published; those of the others are recorded when they come.
-Trap: a page that says "moved" can come with status 200, so a file counts once it has been unpacked to its end.
+The archive moved: the old addresses serve a file itself, the new ones a zip of all files of a data set, from
+which the one that is read is taken. Both are tried in this order. Only CROP's checksum is published; those of
+the others are recorded when they come. Trap: a page that says "moved" can come with status 200, so a file
+counts once it has been unpacked to its end.
 """
 
 import hashlib
@@ -24,7 +26,8 @@ SITE = "https://archive.ics.uci.edu"
 
 @dataclass(frozen=True)
 class UCIFile:
-    """One file of the archive; `others` are names under which it may also lie here, zipped as the new site serves it."""
+    """One file of the archive; `others` are names under which it may also lie here, zipped as the new site
+    serves it."""
 
     source: str
     name: str
@@ -38,7 +41,9 @@ class UCIFile:
     def find(self, data_dir: DataDir = None) -> Path:
         place = data_directory(data_dir)
         for name in (self.name, *self.others):
-            if os.path.isfile(place / name):  # unlike Path.is_file, False for a folder that may not be entered
+            if os.path.isfile(
+                place / name
+            ):  # unlike Path.is_file, False for a folder that may not be entered
                 return place / name
         raise DataMissing(
             f"{self.name} is not in {place}. Fetch it with `{fetch_command(self.source, data_dir)}`, "
@@ -49,7 +54,8 @@ class UCIFile:
         return f"Replace it with `{fetch_command(self.source, data_dir)}`."
 
     def check(self, data_dir: DataDir = None) -> Path:
-        """Where the file is, if it is what was recorded and published, or, where neither was, at least whole."""
+        """Where the file is, if it is what was recorded and published, or, where neither was, at least
+        whole."""
         path = self.find(data_dir)
         compare(path, self.remedy(data_dir))
         if self.published or not recorded(path):
@@ -63,7 +69,9 @@ class UCIFile:
                 found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
             if found != self.published.get(member, found):
                 expected = self.published[member]
-                raise DataCorrupt(f"{member} in {path} is not the published one: sha256 {found}, expected {expected}. {remedy}")
+                raise DataCorrupt(
+                    f"{member} in {path} is not the published one: sha256 {found}, expected {expected}. {remedy}"
+                )
 
 
 def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Path:
@@ -79,7 +87,9 @@ def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Pat
             failures.append(str(error))
             continue
         if before not in (None, record(path)):
-            say(f"{file.source}: this is not the file whose checksum was recorded before; results on it are results on other data.")
+            say(
+                f"{file.source}: this is not the file whose checksum was recorded before; results on it are results on other data."
+            )
         return path
     raise VeraError(
         f"{file.name} could not be fetched: {' / '.join(failures)} "
@@ -106,7 +116,10 @@ HEPMASS = UCIFile(
     "hepmass",
     "1000_train.csv.gz",
     ("hepmass.zip",),
-    (f"{SITE}/ml/machine-learning-databases/00347/1000_train.csv.gz", f"{SITE}/static/public/347/hepmass.zip"),
+    (
+        f"{SITE}/ml/machine-learning-databases/00347/1000_train.csv.gz",
+        f"{SITE}/static/public/347/hepmass.zip",
+    ),
     ("1000_train.csv.gz",),
 )
 CROP = UCIFile(

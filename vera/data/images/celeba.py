@@ -1,9 +1,10 @@
 """CelebA's test faces, as images that a model has not seen: the 19,962 of its test partition, no labels.
 
-torchvision's layout: celeba/img_align_celeba.zip, or the folder celeba/img_align_celeba that it unpacks to, and the partition list.
-"resize" is what the paper's code does: the shorter side becomes 32, so a face of 218 × 178 becomes one of 39 × 32, which is not
-square. "centre" cuts the middle 178 × 178 out first. Trap: a folder of unpacked files has no published checksum. It is used as it
-is, and no row tells what was read; `Unseen.fingerprint` does.
+torchvision's layout: celeba/img_align_celeba.zip, or the folder celeba/img_align_celeba that it unpacks to,
+and the partition list. "resize" is what the paper's code does: the shorter side becomes 32, so a face of 218
+× 178 becomes one of 39 × 32, which is not square. "centre" cuts the middle 178 × 178 out first. Trap: a
+folder of unpacked files has no published checksum. It is used as it is, and no row tells what was read;
+`Unseen.fingerprint` does.
 """
 
 import os
@@ -74,7 +75,9 @@ def read_faces(crop: Crop, data_dir: DataDir = None) -> Tensor:
             for row, name in enumerate(names):
                 pixels[row] = _reduced(read(name), crop)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise DataCorrupt(f"An image in {path} cannot be read ({error}). {IMAGES.remedy(data_dir)}") from error
+        raise DataCorrupt(
+            f"An image in {path} cannot be read ({error}). {IMAGES.remedy(data_dir)}"
+        ) from error
     return torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)))
 
 
@@ -91,7 +94,9 @@ def _reader(path: Path) -> Iterator[Callable[[str], bytes]]:
 def _reduced(content: bytes, crop: Crop) -> NDArray[np.uint8]:
     with Image.open(BytesIO(content)) as image:
         if image.size != (WIDTH, HEIGHT):
-            raise ValueError(f"a face of {image.size[0]} × {image.size[1]} pixels in place of {WIDTH} × {HEIGHT}")
+            raise ValueError(
+                f"a face of {image.size[0]} × {image.size[1]} pixels in place of {WIDTH} × {HEIGHT}"
+            )
         face = image.convert("RGB")
     if crop == "centre":
         face = face.crop((0, TOP, WIDTH, TOP + WIDTH))

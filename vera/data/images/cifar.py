@@ -1,12 +1,14 @@
 """CIFAR10 and CIFAR100, from the official python version or the official binary version, whichever lies here.
 
-Both versions were published with the same images in the same order, so the MD5s of the python version stand for the content of
-either: the fingerprint does not depend on the form, and both readers are tested to give the same images. Only files with a
-published checksum are read. Those of the python version are torchvision's; the binary ones are MD5s, and for train.bin of
-CIFAR100, of which no MD5 is known to us, the SHA-1 that MXNet's loader carries.
+Both versions were published with the same images in the same order, so the MD5s of the python version stand
+for the content of either: the fingerprint does not depend on the form, and both readers are tested to give
+the same images. Only files with a published checksum are read. Those of the python version are torchvision's;
+the binary ones are MD5s, and for train.bin of CIFAR100, of which no MD5 is known to us, the SHA-1 that
+MXNet's loader carries.
 
-Trap: a pickle is a program. These hold lists, text and one array of bytes; a name that stands for anything else is refused
-(vera/data/files/mnist_wheel.py has the unpickler). Where the array was pickled as it lay, column after column, it is read so.
+Trap: a pickle is a program. These hold lists, text and one array of bytes; a name that stands for anything
+else is refused (vera/data/files/mnist_wheel.py has the unpickler). Where the array was pickled as it lay,
+column after column, it is read so.
 """
 
 import pickle
@@ -34,11 +36,15 @@ PIXELS = 3 * 32 * 32
 
 
 def _cifar10(name: str, python: str, binary: str) -> PublishedFile:
-    return PublishedFile("cifar10", {f"cifar-10-batches-py/{name}": python, f"cifar-10-batches-bin/{name}.bin": binary})
+    return PublishedFile(
+        "cifar10", {f"cifar-10-batches-py/{name}": python, f"cifar-10-batches-bin/{name}.bin": binary}
+    )
 
 
 def _cifar100(name: str, python: str, binary: str) -> PublishedFile:
-    return PublishedFile("cifar100", {f"cifar-100-python/{name}": python, f"cifar-100-binary/{name}.bin": binary})
+    return PublishedFile(
+        "cifar100", {f"cifar-100-python/{name}": python, f"cifar-100-binary/{name}.bin": binary}
+    )
 
 
 CIFAR10_TRAIN = (
@@ -49,12 +55,15 @@ CIFAR10_TRAIN = (
     _cifar10("data_batch_5", "482c414d41f54cd18b22e5b47cb7c3cb", "53f37980c15c3d472c316c40844f3f0d"),
 )
 CIFAR10_TEST = _cifar10("test_batch", "40351d587109b95175f43aff81a1287e", "803d5f7f4d78ea53de84dbe85f74fb6d")
-CIFAR100_TRAIN = _cifar100("train", "16019d7e3df5f24257cddd939b257f8d", "e207cd2e05b73b1393c74c7f5e7bea451d63e08e")
+CIFAR100_TRAIN = _cifar100(
+    "train", "16019d7e3df5f24257cddd939b257f8d", "e207cd2e05b73b1393c74c7f5e7bea451d63e08e"
+)
 CIFAR100_TEST = _cifar100("test", "f0ef6b0ae62326f3e7ffdfab6717acfc", "4499cfba6c016c1be1438163640a0898")
 
 
 class CIFAR(ImageData):
-    """What the two sets share: their files, and how one is read. `label` names the class, `label_bytes` precede an image."""
+    """What the two sets share: their files, and how one is read. `label` names the class, `label_bytes`
+    precede an image."""
 
     flips = True
     label: ClassVar[bytes]
@@ -90,19 +99,31 @@ class CIFAR(ImageData):
 
 @datasets.register("cifar10")
 class CIFAR10(CIFAR):
-    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; on part of the training batches if told so."""
+    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; on part of the training
+    batches if told so."""
 
     classes, label, label_bytes = 10, b"labels", 1
     test_file = CIFAR10_TEST
 
     @validated
-    def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = None, batches: Sizes = (1, 2, 3, 4, 5)) -> None:
+    def __init__(
+        self,
+        data_dir: DataDir = None,
+        labels_per_class: Count | None = None,
+        batches: Sizes = (1, 2, 3, 4, 5),
+    ) -> None:
         super().__init__(data_dir, labels_per_class)
         if not batches or list(batches) != sorted(set(batches)) or batches[-1] > len(CIFAR10_TRAIN):
-            raise SettingError(f"CIFAR10: batches must be some of 1, 2, 3, 4, 5 in this order, got {batches!r}.")
+            raise SettingError(
+                f"CIFAR10: batches must be some of 1, 2, 3, 4, 5 in this order, got {batches!r}."
+            )
         self.train_files = tuple(CIFAR10_TRAIN[number - 1] for number in batches)
         numbers = f"batch{'es' if len(batches) > 1 else ''} {', '.join(map(str, batches))}"
-        self.name = "cifar10" if len(batches) == len(CIFAR10_TRAIN) else f"cifar10 ({numbers} of {len(CIFAR10_TRAIN)})"
+        self.name = (
+            "cifar10"
+            if len(batches) == len(CIFAR10_TRAIN)
+            else f"cifar10 ({numbers} of {len(CIFAR10_TRAIN)})"
+        )
 
     def images(self) -> tuple[Images, Images]:
         with _naming_batches(self.data_dir):
@@ -136,7 +157,8 @@ class CIFAR100(CIFAR):
 
 
 class _Array:
-    """A pickled array of bytes: made empty, then given (version, shape, dtype, whether column after column, raw bytes)."""
+    """A pickled array of bytes: made empty, then given (version, shape, dtype, whether column after column,
+    raw bytes)."""
 
     def __init__(self, *placeholder: Any) -> None:
         self.values: Bytes = np.empty(0, np.uint8)
@@ -167,7 +189,8 @@ def read_pickle(path: Path, label: bytes, remedy: str) -> tuple[Bytes, NDArray[n
 
 @contextmanager
 def _naming_batches(data_dir: DataDir) -> Iterator[None]:
-    """Where something is missing, the error says which training batches are here, if some are and others are not."""
+    """Where something is missing, the error says which training batches are here, if some are and others are
+    not."""
     try:
         yield
     except DataMissing as error:
@@ -175,4 +198,6 @@ def _naming_batches(data_dir: DataDir) -> Iterator[None]:
         if not 0 < len(here) < len(CIFAR10_TRAIN):
             raise
         spelled = "+".join(map(str, here))
-        raise DataMissing(f"{error} To train on the batches that are here alone, say so: batches={spelled}.") from error
+        raise DataMissing(
+            f"{error} To train on the batches that are here alone, say so: batches={spelled}."
+        ) from error

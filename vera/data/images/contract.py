@@ -1,10 +1,12 @@
 """Labelled images: kept as bytes, shown to a method as floats in [-1, 1], each time a little shifted.
 
-The training view is the paper's: reflect-pad by 4 and cut the old size out of it anywhere; a horizontal flip half of the time where
-a mirrored image is still one of its class, so for CIFAR and never for house numbers or digits; no noise. All training images train
-and the test set is held out, without augmentation; there is no validation part, so a seed decides which labels show, and no more.
+The training view is the paper's: reflect-pad by 4 and cut the old size out of it anywhere; a horizontal flip
+half of the time where a mirrored image is still one of its class, so for CIFAR and never for house numbers or
+digits; no noise. All training images train and the test set is held out, without augmentation; there is no
+validation part, so a seed decides which labels show, and no more.
 
-Trap: the view is drawn anew at every access and from the stream's own generator, or a resumed run would see other images.
+Trap: the view is drawn anew at every access and from the stream's own generator, or a resumed run would see
+other images.
 """
 
 from abc import abstractmethod
@@ -45,30 +47,41 @@ class ImageData(LabelledData):
 
 
 class ImageSplit(Split):
-    """Training images as bytes, held-out images as floats; a batch shows its images shifted by up to an eighth of their side."""
+    """Training images as bytes, held-out images as floats; a batch shows its images shifted by up to an
+    eighth of their side."""
 
     def __init__(self, source: ImageData, train: Images, held_out: Images, shown: Tensor | None) -> None:
         super().__init__(source, train, held_out, shown)
         self.flips, self.margin = source.flips, source.side // 8
         shape = (source.channels, source.side, source.side)
-        for part, x, dtype in (("training", self.train, torch.uint8), ("held-out", self.held_out, torch.float32)):
+        for part, x, dtype in (
+            ("training", self.train, torch.uint8),
+            ("held-out", self.held_out, torch.float32),
+        ):
             if x.shape[1:] != shape or x.dtype != dtype:
                 found = f"{tuple(x.shape[1:])} of {str(x.dtype).removeprefix('torch.')}"
                 expected = f"{shape} of {str(dtype).removeprefix('torch.')}"
-                raise SettingError(f"The data set '{self.name}' has {part} images of shape {found}, they must be {expected}.")
+                raise SettingError(
+                    f"The data set '{self.name}' has {part} images of shape {found}, they must be {expected}."
+                )
 
     def points(self, rows: Tensor, rng: torch.Generator) -> Tensor:
         return scaled(random_view(self.train.index_select(0, rows), self.margin, self.flips, rng))
 
 
 def random_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) -> Tensor:
-    """Each image reflect-padded by `margin`, cut to its old size at a random place and, if `flips`, mirrored half of the time.
+    """Each image reflect-padded by `margin`, cut to its old size at a random place and, if `flips`, mirrored
+    half of the time.
 
-    Nothing is padded: a pixel of the view is looked up at the place that the padding would have copied it from.
+    Nothing is padded: a pixel of the view is looked up at the place that the padding would have copied it
+    from.
     """
     n, channels, height, width = images.shape
     shift = torch.randint(-margin, margin + 1, (2, n, 1), generator=rng)
-    y, x = reflected(torch.arange(height) + shift[0], height), reflected(torch.arange(width) + shift[1], width)
+    y, x = (
+        reflected(torch.arange(height) + shift[0], height),
+        reflected(torch.arange(width) + shift[1], width),
+    )
     if flips:
         x = torch.where(torch.randint(2, (n, 1), generator=rng).bool(), x.flip(1), x)
     pixel = (y.unsqueeze(2) * width + x.unsqueeze(1)).view(n, 1, -1).expand(-1, channels, -1)
@@ -76,6 +89,7 @@ def random_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) 
 
 
 def reflected(index: Tensor, size: int) -> Tensor:
-    """Where a place outside 0..size-1 lies when the image is mirrored at its outermost pixels, which are not repeated."""
+    """Where a place outside 0..size-1 lies when the image is mirrored at its outermost pixels, which are not
+    repeated."""
     last = size - 1
     return last - (last - index.abs()).abs()

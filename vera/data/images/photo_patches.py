@@ -1,6 +1,7 @@
 """Two photographs that install with scikit-learn, a temple and a flower, cut into 520 patches of 32 × 32.
 
-They are the real colour images to be had without a download. Trap: scikit-learn's files are read, its code is never imported.
+They are the real colour images to be had without a download. Trap: scikit-learn's files are read, its code is
+never imported.
 """
 
 import importlib.util
@@ -24,17 +25,21 @@ SIDE = 32
 
 
 def find_photos(data_dir: DataDir = None) -> Path:
-    """The folder of the photographs, or `DataMissing`; it lies in the installed package, not in the data directory."""
+    """The folder of the photographs, or `DataMissing`; it lies in the installed package, not in the data
+    directory."""
     spec = importlib.util.find_spec("sklearn")
     for package in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(package) / "datasets" / "images"
         if all((folder / name).is_file() for name in SHA256):
             return folder
-    raise DataMissing(f"{' and '.join(SHA256)} are not there: they are part of the package scikit-learn. {REMEDY}")
+    raise DataMissing(
+        f"{' and '.join(SHA256)} are not there: they are part of the package scikit-learn. {REMEDY}"
+    )
 
 
 def read_patches() -> Tensor:
-    """Patches that do not overlap as bytes (520, 3, 32, 32): 13 rows of 20 from each photograph of 427 × 640 pixels."""
+    """Patches that do not overlap as bytes (520, 3, 32, 32): 13 rows of 20 from each photograph of 427 × 640
+    pixels."""
     return torch.cat([_patches(find_photos() / name, checksum) for name, checksum in SHA256.items()])
 
 

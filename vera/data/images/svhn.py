@@ -1,6 +1,8 @@
-"""SVHN: house numbers, one digit in the middle of each 32 × 32 image, in MATLAB files in the data directory itself.
+"""SVHN: house numbers, one digit in the middle of each 32 × 32 image, in MATLAB files in the data directory
+itself.
 
-The `extra` set is not used. Trap: the files count the digit 0 as class 10, and keep their images (row, column, channel, image).
+The `extra` set is not used. Trap: the files count the digit 0 as class 10, and keep their images (row,
+column, channel, image).
 """
 
 from importlib import import_module
@@ -55,5 +57,7 @@ def read_mat(file: PublishedFile, data_dir: DataDir = None) -> Images:
         content = scipy_io.loadmat(path, variable_names=("X", "y"))
         pixels, digits = content["X"].transpose(3, 2, 0, 1), content["y"].reshape(-1)
     except Exception as error:  # a damaged file can fail in any way
-        raise DataCorrupt(f"{path} is not a file of house numbers: {error}. {file.remedy(data_dir)}") from error
+        raise DataCorrupt(
+            f"{path} is not a file of house numbers: {error}. {file.remedy(data_dir)}"
+        ) from error
     return torch.from_numpy(np.ascontiguousarray(pixels)), torch.from_numpy(digits.astype(np.int64) % 10)

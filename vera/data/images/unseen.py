@@ -1,10 +1,12 @@
 """Unseen images: what a model was not trained on, to ask whether it gives them a lower density (Table 5).
 
-An unseen set is made for a split, for it has the shape of the split's images, and some sets are made of its held-out images. Images
-are floats in [-1, 1]. The fingerprint is one of these floats, so it needs the images; it is the same wherever they were read from.
+An unseen set is made for a split, for it has the shape of the split's images, and some sets are made of its
+held-out images. Images are floats in [-1, 1]. The fingerprint is one of these floats, so it needs the images;
+it is the same wherever they were read from.
 
-Trap: an interpolated image is the average of two held-out images, not of one and of an average. The held-out images are shuffled
-and cut into batches of 100, each is averaged with the batch before it, and the first has none before it: 9,900 of 10,000.
+Trap: an interpolated image is the average of two held-out images, not of one and of an average. The held-out
+images are shuffled and cut into batches of 100, each is averaged with the batch before it, and the first has
+none before it: 9,900 of 10,000.
 """
 
 import hashlib
@@ -41,7 +43,9 @@ class Unseen(ABC):
 
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0) -> None:
         if split.side is None:
-            raise SettingError(f"The unseen set '{self.name}' is for images; the data set '{split.name}' has none.")
+            raise SettingError(
+                f"The unseen set '{self.name}' is for images; the data set '{split.name}' has none."
+            )
         self.split, self.data_dir, self.seed = split, data_dir, seed
 
     @abstractmethod
@@ -63,7 +67,8 @@ class Unseen(ABC):
 
 
 class Pictures(Unseen):
-    """Pictures of another set, 32 pixels wide and in colour; averaged down to a split's side where that is a half or a quarter."""
+    """Pictures of another set, 32 pixels wide and in colour; averaged down to a split's side where that is a
+    half or a quarter."""
 
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0) -> None:
         super().__init__(split, data_dir, seed)
@@ -93,7 +98,9 @@ class Pictures(Unseen):
             file.check(data_dir)
 
     def make(self) -> Tensor:
-        return scaled(self.read()) if self.factor == 1 else scaled(avg_pool2d(self.read().float(), self.factor))
+        return (
+            scaled(self.read()) if self.factor == 1 else scaled(avg_pool2d(self.read().float(), self.factor))
+        )
 
 
 @unseen_sets.register("cifar10-test")
@@ -128,7 +135,8 @@ class SVHNTest(Pictures):
 
 @unseen_sets.register("celeba-test")
 class CelebATest(Pictures):
-    """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or the middle of each, 32 × 32."""
+    """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or the middle of each, 32 ×
+    32."""
 
     name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
 
@@ -164,7 +172,9 @@ class Interpolated(Unseen):
     def make(self) -> Tensor:
         held_out = self.split.held_out
         if len(held_out) < 2 * BATCH:
-            raise SettingError(f"'interpolated' needs {2 * BATCH} held-out images, '{self.split.name}' has {len(held_out)}.")
+            raise SettingError(
+                f"'interpolated' needs {2 * BATCH} held-out images, '{self.split.name}' has {len(held_out)}."
+            )
         order = torch.randperm(len(held_out), generator=self.generator())
         shuffled = held_out[order[: len(order) // BATCH * BATCH]]
         return (shuffled[BATCH:] + shuffled[:-BATCH]) / 2

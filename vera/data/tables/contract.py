@@ -1,8 +1,9 @@
 """Tables: rows of numbers with a class each, standardised by what is trained on, a few rows held out.
 
-The rule that the paper's code inherited for choosing features: a feature goes if its *smallest value* occurs more than five times,
-a sign that it is not continuous. Trap: it has to be judged on the numbers as they were published. In single precision two
-different values can become one, and HUMAN would lose 2 of its 523 features.
+The rule that the paper's code inherited for choosing features: a feature goes if its *smallest value* occurs
+more than five times, a sign that it is not continuous. Trap: it has to be judged on the numbers as they were
+published. In single precision two different values can become one, and HUMAN would lose 2 of its 523
+features.
 """
 
 from abc import abstractmethod
@@ -53,11 +54,16 @@ class LabelledTable(LabelledData):
     def split(self, seed: int) -> Split:
         table = self.table()
         parts = self.parts(len(table.labels), seed)
-        (train, train_labels), (held_out, held_out_labels) = ((table.x[rows], _labels(table.labels[rows])) for rows in parts)
+        (train, train_labels), (held_out, held_out_labels) = (
+            (table.x[rows], _labels(table.labels[rows])) for rows in parts
+        )
         centre, width = self.scale(train)
         shown = first_of_each_class(train_labels, self.labels_per_class, seed)
         return Split(
-            self, (_scaled(train, centre, width), train_labels), (_scaled(held_out, centre, width), held_out_labels), shown
+            self,
+            (_scaled(train, centre, width), train_labels),
+            (_scaled(held_out, centre, width), held_out_labels),
+            shown,
         )
 
 
@@ -68,7 +74,8 @@ def last_share(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 def moments(x: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (ddof 0) of each column in double precision; 1 in place of the deviation of a constant."""
+    """Mean and standard deviation (ddof 0) of each column in double precision; 1 in place of the deviation of
+    a constant."""
     mean = sum(block.sum(0, dtype=np.float64) for block in _blocks(x)) / len(x)
     variance = sum(np.square(block - mean).sum(0) for block in _blocks(x)) / len(x)
     constant = np.logical_and.reduce([(block == x[0]).all(0) for block in _blocks(x)])
@@ -91,7 +98,8 @@ def _blocks(x: Floats) -> Iterator[Floats]:
 
 
 def parse_blocks(lines: Iterable[str], delimiter: str | None, where: str) -> Iterator[NDArray[np.float64]]:
-    """Lines of numbers, some thousand at a time; `where` names the file if a line is not what the first one was."""
+    """Lines of numbers, some thousand at a time; `where` names the file if a line is not what the first one
+    was."""
     lines, columns = iter(lines), None
     try:
         while block := list(islice(lines, BLOCK)):
@@ -107,7 +115,8 @@ def parse_blocks(lines: Iterable[str], delimiter: str | None, where: str) -> Ite
 
 
 def without_repeats(blocks: Iterable[NDArray[np.float64]], exempt: int = 0) -> NDArray[np.float32]:
-    """All rows in single precision without the features whose smallest value repeats; the first `exempt` columns stay."""
+    """All rows in single precision without the features whose smallest value repeats; the first `exempt`
+    columns stay."""
     smallest, rows = SmallestValues(), []
     for block in blocks:
         smallest.update(block)
@@ -133,5 +142,7 @@ class SmallestValues:
     def update(self, block: NDArray[np.float64]) -> None:
         values = block.min(0)
         counts = (block == values).sum(0)
-        self.counts = np.where(values > self.values, self.counts, counts + np.where(values == self.values, self.counts, 0))
+        self.counts = np.where(
+            values > self.values, self.counts, counts + np.where(values == self.values, self.counts, 0)
+        )
         self.values = np.minimum(values, self.values)

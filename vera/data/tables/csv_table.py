@@ -1,7 +1,8 @@
-"""A user's own table as a csv file: commas, a header, numbers, and one column of classes, text or whole numbers.
+"""A user's own table as a csv file: commas, a header, numbers, and one column of classes, text or whole
+numbers.
 
-Classes that are all whole numbers are sorted as numbers, any others as text. Trap: float("1_000") is a number to Python and a
-typing error to everybody else; it is refused, as an empty cell is, by column and line.
+Classes that are all whole numbers are sorted as numbers, any others as text. Trap: float("1_000") is a number
+to Python and a typing error to everybody else; it is refused, as an empty cell is, by column and line.
 """
 
 import csv
@@ -12,7 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from vera.data.files.locations import DataDir
-from vera.data.tables.user_table import Columns, File, Label, LabelsPerClass, OwnTable, Share, Standardise, find_label
+from vera.data.tables.user_table import (
+    Columns,
+    File,
+    Label,
+    LabelsPerClass,
+    OwnTable,
+    Share,
+    Standardise,
+    find_label,
+)
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
 from vera.spec.settings import validated
@@ -47,7 +57,9 @@ class CSVTable(OwnTable):
         values, labels, lines = array("d"), [], array("q")
         for line, cells in rows:
             if len(cells) != len(header):
-                raise DataCorrupt(f"{path}, line {line}, has {len(cells)} values; the header has {len(header)}.")
+                raise DataCorrupt(
+                    f"{path}, line {line}, has {len(cells)} values; the header has {len(header)}."
+                )
             labels.append(cells.pop(at).strip())
             if not labels[-1]:
                 raise DataCorrupt(f"{path}, column '{label}', line {line}: the class is missing.")
@@ -74,10 +86,14 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise DataCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         way = f"Write it anew in UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
-        raise DataCorrupt(f"{path} is not a csv file in UTF-8 (line {_undecodable(path)}: {error.reason}). {way}") from error
+        raise DataCorrupt(
+            f"{path} is not a csv file in UTF-8 (line {_undecodable(path)}: {error.reason}). {way}"
+        ) from error
     except csv.Error as error:
         way = "Close every quote; one inside a quoted cell is written twice."
-        raise DataCorrupt(f"{path} is not a csv file (the row that begins in line {begins}: {error}). {way}") from error
+        raise DataCorrupt(
+            f"{path} is not a csv file (the row that begins in line {begins}: {error}). {way}"
+        ) from error
 
 
 def _undecodable(path: Path) -> int:
@@ -95,14 +111,18 @@ def _check_separator(header: str, path: Path) -> None:
     """A table has two columns at least, so its header has a comma."""
     other = next((name for mark, name in SEPARATORS.items() if mark in header), None)
     if other and "," not in header:
-        raise DataCorrupt(f"{path} has {other} between its columns, and a csv file is read with commas: write it with those.")
+        raise DataCorrupt(
+            f"{path} has {other} between its columns, and a csv file is read with commas: write it with those."
+        )
 
 
 def _numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:
     try:
         return [_number(cell) for cell in cells]
     except ValueError:
-        name, cell = next((name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell))
+        name, cell = next(
+            (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
+        )
         raise DataCorrupt(
             f"{path}, column '{name}', line {line}: {cell!r} is not a number. Every column but the class must be numbers: "
             "fill in what is missing, encode text, or leave the column out."

@@ -1,7 +1,9 @@
-"""Real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine. Small enough for a first try of anything.
+"""Real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine. Small enough for a first try
+of anything.
 
-Rows are shuffled by the trial's seed and the last fifth is held out. Digits are scaled to [-1, 1] and stay images; the others are
-standardised. Trap: scikit-learn's files are read, its code is never imported, because that takes longer than training on them.
+Rows are shuffled by the trial's seed and the last fifth is held out. Digits are scaled to [-1, 1] and stay
+images; the others are standardised. Trap: scikit-learn's files are read, its code is never imported, because
+that takes longer than training on them.
 """
 
 import importlib.util
@@ -47,7 +49,8 @@ class EmbeddedTable(LabelledTable):
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data directory."""
+        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
+        directory."""
         return find_packaged(cls.file).parent
 
 

@@ -1,9 +1,11 @@
-"""CROP: what grows on a field near Winnipeg, from radar and optical images of two days (UCI 525), 174 features, seven crops.
+"""CROP: what grows on a field near Winnipeg, from radar and optical images of two days (UCI 525), 174
+features, seven crops.
 
-All rows are shuffled by the trial's seed; the last tenth is a test set that the paper does not use, the last tenth of the rest is
-held out, what remains is standardised by its own mean and deviation. The paper's code drops a feature whose covariance with
-another standardised one exceeds 1.01 in size, which no covariance does: all 174 stay. Trap: the unused test set still has to be
-set aside, or there would be more than the 263,926 examples of Table 8.
+All rows are shuffled by the trial's seed; the last tenth is a test set that the paper does not use, the last
+tenth of the rest is held out, what remains is standardised by its own mean and deviation. The paper's code
+drops a feature whose covariance with another standardised one exceeds 1.01 in size, which no covariance does:
+all 174 stay. Trap: the unused test set still has to be set aside, or there would be more than the 263,926
+examples of Table 8.
 """
 
 from io import TextIOWrapper
@@ -27,7 +29,8 @@ from vera.spec.settings import Count, validated
 
 @datasets.register("crop")
 class Crop(UCITable):
-    """Crop mapping from radar and optical images (UCI 525): 174 features, 263,926 train and 29,325 held-out rows, 7 classes."""
+    """Crop mapping from radar and optical images (UCI 525): 174 features, 263,926 train and 29,325 held-out
+    rows, 7 classes."""
 
     name = "crop"
     classes = 7

@@ -1,8 +1,10 @@
-"""HEPMASS: collisions in a particle detector, new particle or background (UCI 347), 27 features of which the paper keeps 15.
+"""HEPMASS: collisions in a particle detector, new particle or background (UCI 347), 27 features of which the
+paper keeps 15.
 
-The official training file alone is used, in its own order: the last tenth is held out, the rest standardised by its own mean and
-deviation; only the labelled rows follow the trial's seed. Trap: seven million rows are 5 GB of text. They are read in one pass, a
-few thousand lines at a time, and never as a whole; the smallest values are counted on the way.
+The official training file alone is used, in its own order: the last tenth is held out, the rest standardised
+by its own mean and deviation; only the labelled rows follow the trial's seed. Trap: seven million rows are 5
+GB of text. They are read in one pass, a few thousand lines at a time, and never as a whole; the smallest
+values are counted on the way.
 """
 
 from io import TextIOWrapper
@@ -22,7 +24,8 @@ from vera.spec.settings import Count, validated
 
 @datasets.register("hepmass")
 class Hepmass(UCITable):
-    """Particle collisions at mass 1000 (UCI 347): 15 features, 6,300,000 train and 700,000 held-out rows, 2 classes."""
+    """Particle collisions at mass 1000 (UCI 347): 15 features, 6,300,000 train and 700,000 held-out rows, 2
+    classes."""
 
     name = "hepmass"
     classes = 2

@@ -1,8 +1,10 @@
-"""HUMAN: activities of people who carry a smartphone (UCI 240), 561 features of which the paper keeps 523, six activities.
+"""HUMAN: activities of people who carry a smartphone (UCI 240), 561 features of which the paper keeps 523,
+six activities.
 
-The official training file alone is used: shuffled by the trial's seed, the last tenth held out, the rest standardised by its own
-mean and deviation. Trap: a copy of the file is about in which columns 266 to 561 were recomputed from the inertial signals. It is
-good to work with and not what was published, so results on it carry another name.
+The official training file alone is used: shuffled by the trial's seed, the last tenth held out, the rest
+standardised by its own mean and deviation. Trap: a copy of the file is about in which columns 266 to 561 were
+recomputed from the inertial signals. It is good to work with and not what was published, so results on it
+carry another name.
 """
 
 from functools import cached_property
@@ -27,7 +29,8 @@ FEATURES, LABELS = uci.HUMAN.members
 
 @datasets.register("human")
 class Human(UCITable):
-    """Smartphone activity recognition (UCI 240): 523 features, 6,617 train and 735 held-out rows, 6 classes."""
+    """Smartphone activity recognition (UCI 240): 523 features, 6,617 train and 735 held-out rows, 6
+    classes."""
 
     classes = 6
     file = uci.HUMAN
@@ -49,7 +52,9 @@ class Human(UCITable):
         with open_content(path, FEATURES, remedy) as stream:
             x = without_repeats(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{FEATURES} in {path}"))
         with open_content(path, LABELS, remedy) as stream:
-            labels = np.concatenate(list(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{LABELS} in {path}")))
+            labels = np.concatenate(
+                list(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{LABELS} in {path}"))
+            )
         if labels.shape != (len(x), 1):
             raise DataCorrupt(f"{path} has {len(x)} rows of features and {labels.shape} labels. {remedy}")
         return np.column_stack([labels.astype(np.float32) - 1, x])

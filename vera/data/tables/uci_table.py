@@ -1,9 +1,11 @@
-"""Tables from the UCI archive: read once, then opened from their converted form (see vera/data/files/npy_cache.py).
+"""Tables from the UCI archive: read once, then opened from their converted form (see
+vera/data/files/npy_cache.py).
 
-A table that has not the rows and features which the paper counts (Table 8) is refused: another number means another file, or
-another reading of it. The checksum in its fingerprint is the published one, where no other content can be read, else that of the
-file. Trap: where the converted form is opened, the file itself is not looked at; it was compared with its recorded checksum when it
-was converted, and `vera data check` compares it again.
+A table that has not the rows and features which the paper counts (Table 8) is refused: another number means
+another file, or another reading of it. The checksum in its fingerprint is the published one, where no other
+content can be read, else that of the file. Trap: where the converted form is opened, the file itself is not
+looked at; it was compared with its recorded checksum when it was converted, and `vera data check` compares it
+again.
 """
 
 from abc import abstractmethod
@@ -45,7 +47,8 @@ class UCITable(LabelledTable):
     @classmethod
     @abstractmethod
     def read(cls, path: Path, remedy: str) -> Array:
-        """The label, counted from 0, and the features that are kept, row by row; `remedy` for a file that is wrong."""
+        """The label, counted from 0, and the features that are kept, row by row; `remedy` for a file that is
+        wrong."""
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
@@ -73,7 +76,9 @@ class UCITable(LabelledTable):
     def split(self, seed: int) -> Split:
         split = super().split(seed)
         if len(split.train) != self.official.examples:
-            raise DataCorrupt(f"{len(split.train)} rows of '{self.name}' train, Table 8 has {self.official.examples}.")
+            raise DataCorrupt(
+                f"{len(split.train)} rows of '{self.name}' train, Table 8 has {self.official.examples}."
+            )
         return split
 
 
@@ -101,4 +106,6 @@ def _check(kind: type[UCITable], content: Array, path: Path, remedy: str) -> Non
         )
     labels = np.unique(content[:, 0])
     if not np.array_equal(labels, np.arange(kind.classes)):
-        raise DataCorrupt(f"{path} has the classes {', '.join(f'{label:g}' for label in labels)}, counted from 0. {remedy}")
+        raise DataCorrupt(
+            f"{path} has the classes {', '.join(f'{label:g}' for label in labels)}, counted from 0. {remedy}"
+        )

@@ -1,10 +1,12 @@
 """A user's own table: one file, one column that holds the class, numbers in all others.
 
-Rows are shuffled by the trial's seed and the last ones held out; features are standardised by those that train, unless told
-otherwise. A column that is the same in every row says nothing and is dropped. Classes are counted in sorted order. A value that is
-missing or not finite is refused and named: filling it in is a decision about the data, and the user's.
+Rows are shuffled by the trial's seed and the last ones held out; features are standardised by those that
+train, unless told otherwise. A column that is the same in every row says nothing and is dropped. Classes are
+counted in sorted order. A value that is missing or not finite is refused and named: filling it in is a
+decision about the data, and the user's.
 
-Trap: the file's name is part of a trial and its place is not, so `file` is given relative to the data directory.
+Trap: the file's name is part of a trial and its place is not, so `file` is given relative to the data
+directory.
 """
 
 import os
@@ -39,7 +41,8 @@ LISTED = 30
 
 @dataclass(frozen=True)
 class Columns:
-    """A table as it was read: names of features, their values, the class of each row, and how to name a row in an error."""
+    """A table as it was read: names of features, their values, the class of each row, and how to name a row
+    in an error."""
 
     names: list[str]
     x: NDArray[np.float64]
@@ -63,10 +66,18 @@ class OwnTable(LabelledTable):
     form: ClassVar[str]
 
     def __init__(
-        self, file: str, label: str, data_dir: DataDir, labels_per_class: int | None, held_out: float, standardise: bool
+        self,
+        file: str,
+        label: str,
+        data_dir: DataDir,
+        labels_per_class: int | None,
+        held_out: float,
+        standardise: bool,
     ) -> None:
         if not file or Path(file).is_absolute() or ".." in Path(file).parts:
-            raise SettingError(f"file must lie under the data directory and be named relative to it, got {file!r}.")
+            raise SettingError(
+                f"file must lie under the data directory and be named relative to it, got {file!r}."
+            )
         self.path = data_directory(data_dir) / file
         self.label, self.held_out, self.standardise = label, held_out, standardise
         self.labels_per_class = labels_per_class
@@ -112,23 +123,32 @@ class OwnTable(LabelledTable):
     def split(self, seed: int) -> Split:
         rows = len(self.table().labels)
         if not 0 < int(self.held_out * rows) < rows:
-            raise SettingError(f"{self.path} has {rows} rows: too few to hold out a share of {self.held_out:g} of them.")
+            raise SettingError(
+                f"{self.path} has {rows} rows: too few to hold out a share of {self.held_out:g} of them."
+            )
         return super().split(seed)
 
 
 def find_label(columns: Sequence[str], label: str, path: Path) -> int:
-    """Where the label's column is; every column has a name of its own, and none is pandas' index, which numbers the rows."""
+    """Where the label's column is; every column has a name of its own, and none is pandas' index, which
+    numbers the rows."""
     twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
         named = ", ".join(map(repr, twice[:LISTED]))
-        raise DataCorrupt(f"{path} names a column twice in its header: {named}. Rename one of the two, or leave it out.")
+        raise DataCorrupt(
+            f"{path} names a column twice in its header: {named}. Rename one of the two, or leave it out."
+        )
     if any(not name or name.startswith("__index_level_") for name in columns):
-        raise DataCorrupt(f"{path} has a column without a name; if pandas wrote its index there, write the file with index=False.")
+        raise DataCorrupt(
+            f"{path} has a column without a name; if pandas wrote its index there, write the file with index=False."
+        )
     if not columns:
         raise DataCorrupt(f"{path} is empty. Its first row must name the columns.")
     if label not in columns:
         names = ", ".join(columns[:LISTED]) + (", …" if len(columns) > LISTED else "")
-        raise SettingError(f"{path} has no column '{label}' to take the class from. Its first row names the columns: {names}.")
+        raise SettingError(
+            f"{path} has no column '{label}' to take the class from. Its first row names the columns: {names}."
+        )
     return columns.index(label)
 
 
@@ -137,7 +157,9 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
     """A table's content, once in a process, and looked through."""
     columns = kind.read(path, label)
     if not len(columns.x):
-        raise DataCorrupt(f"{path} has no rows: it names its columns and nothing follows. Write a row for each point.")
+        raise DataCorrupt(
+            f"{path} has no rows: it names its columns and nothing follows. Write a row for each point."
+        )
     if not columns.x.shape[1]:
         raise DataCorrupt(f"{path} has no column but '{label}': there is nothing to tell its classes by.")
     _check_values(columns, path)
@@ -153,7 +175,9 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
             "learnt of those. Name the column that holds the class, or put such rows into one class."
         )
     features = tuple(name for name, keep in zip(columns.names, varies, strict=True) if keep)
-    return OwnContent(Table(columns.x[:, varies], labels.astype(np.int64)), features, tuple(map(str, class_names)))
+    return OwnContent(
+        Table(columns.x[:, varies], labels.astype(np.int64)), features, tuple(map(str, class_names))
+    )
 
 
 def _check_values(columns: Columns, path: Path) -> None:

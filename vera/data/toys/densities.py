@@ -1,15 +1,17 @@
 """Three densities in the plane: moons, circles and rings, made afresh for every batch.
 
-Each is a curve with Gaussian noise around it, so its true density is known. For a circle of radius R and noise s, at r = |x|,
+Each is a curve with Gaussian noise around it, so its true density is known. For a circle of radius R and
+noise s, at r = |x|,
 
     p(x) = exp(-(r - R)² / 2s²) · i0e(r R / s²) / 2πs²,        i0e(a) = exp(-a) I0(a),
 
-and moons integrate the noise along two half circles. E[log p] is then the ceiling of any model's test log-likelihood:
-moons -2.394, circles -3.268, rings -2.623.
+and moons integrate the noise along two half circles. E[log p] is then the ceiling of any model's test
+log-likelihood: moons -2.394, circles -3.268, rings -2.623.
 
-Trap: points lie on the curve at equally spaced angles, as scikit-learn's make_moons and make_circles place them (half circles
-include both ends, circles leave the last angle out), so a batch of moons or circles is not an independent sample: only its order
-and its noise are random. Rings are: they draw with replacement from 20 times as many points, which no shuffle would change.
+Trap: points lie on the curve at equally spaced angles, as scikit-learn's make_moons and make_circles place
+them (half circles include both ends, circles leave the last angle out), so a batch of moons or circles is not
+an independent sample: only its order and its noise are random. Rings are: they draw with replacement from 20
+times as many points, which no shuffle would change.
 """
 
 import math
@@ -100,7 +102,9 @@ class Moons(Toy):
         exponents = []
         for cx, cy, way in self.arcs:
             y = x - x.new_tensor((cx, cy))
-            distance2 = y.square().sum(1, keepdim=True) + self.radius**2 - 2 * way * self.radius * y @ directions.T
+            distance2 = (
+                y.square().sum(1, keepdim=True) + self.radius**2 - 2 * way * self.radius * y @ directions.T
+            )
             exponents.append((weights / 4).log() - distance2 / (2 * self.noise**2))
         return torch.cat(exponents, 1).logsumexp(1) - math.log(2 * math.pi * self.noise**2)
 
@@ -153,5 +157,7 @@ def _circles(n: int, radii: tuple[float, ...]) -> Tensor:
 def _circles_log_density(x: Tensor, radii: tuple[float, ...], noise: float) -> Tensor:
     r = torch.linalg.vector_norm(x.double(), dim=1, keepdim=True)
     radius = torch.tensor(radii, dtype=torch.float64, device=x.device)
-    exponents: Tensor = torch.special.i0e(r * radius / noise**2).log() - (r - radius).square() / (2 * noise**2)
+    exponents: Tensor = torch.special.i0e(r * radius / noise**2).log() - (r - radius).square() / (
+        2 * noise**2
+    )
     return (exponents.logsumexp(1) - math.log(len(radii) * 2 * math.pi * noise**2)).to(x.dtype)

@@ -1,7 +1,8 @@
-"""Studies: trials that train no energy for its own sake, but examine what VERA rests on (Sec. 5.2, B.4, B.6) and what it costs.
+"""Studies: trials that train no energy for its own sake, but examine what VERA rests on (Sec. 5.2, B.4, B.6)
+and what it costs.
 
-Most are tasks whose methods are estimators. Each estimator is tuned by the one Trainer, on draws of a model that is known
-exactly, and is then held against the truth. One takes the time of training steps.
+Most are tasks whose methods are estimators. Each estimator is tuned by the one Trainer, on draws of a model
+that is known exactly, and is then held against the truth. One takes the time of training steps.
 """
 
 from vera.tasks.studies.axes import Axes

@@ -1,9 +1,11 @@
-"""The linear generator along its own axes, where an estimator of its score costs a small part and draws the same numbers.
+"""The linear generator along its own axes, where an estimator of its score costs a small part and draws the
+same numbers.
 
-PCA's directions are orthogonal. With s_j = ‖W_j‖ and u_j = W_j / s_j every sample is x = μ + Σ_j a_j u_j + r, where
-a_j = s_j z_j + σ ε_j, and r, orthogonal to all u_j, knows nothing of z. An estimator sees x through its distance from g(z) alone,
-‖x − g(z)‖² = ‖a − s ⊙ z‖² + ‖r‖², so it may as well run on a, coordinate by coordinate; its direction there, carried back along the
-axes, plus r/σ², is its direction at x. Trap: this holds for orthogonal columns only, so any other generator is refused.
+PCA's directions are orthogonal. With s_j = ‖W_j‖ and u_j = W_j / s_j every sample is x = μ + Σ_j a_j u_j + r,
+where a_j = s_j z_j + σ ε_j, and r, orthogonal to all u_j, knows nothing of z. An estimator sees x through its
+distance from g(z) alone, ‖x − g(z)‖² = ‖a − s ⊙ z‖² + ‖r‖², so it may as well run on a, coordinate by
+coordinate; its direction there, carried back along the axes, plus r/σ², is its direction at x. Trap: this
+holds for orthogonal columns only, so any other generator is refused.
 """
 
 import torch
@@ -41,7 +43,9 @@ class Axes(nn.Module):
     def __init__(self, linear: LinearGenerator) -> None:
         super().__init__()
         lengths = torch.linalg.vector_norm(linear.weight, dim=0)
-        directions = linear.weight / lengths.clamp_min(torch.finfo(lengths.dtype).tiny)  # a column of zeros says nothing of z
+        directions = linear.weight / lengths.clamp_min(
+            torch.finfo(lengths.dtype).tiny
+        )  # a column of zeros says nothing of z
         cosines = (directions.T @ directions).fill_diagonal_(0)
         if cosines.abs().max() > ORTHOGONAL:
             raise IncompatibleModel("Axes: the generator's columns are not orthogonal, as those of PCA are.")

@@ -1,9 +1,10 @@
 """The task "ess-offset": effective sample size against the offset of the proposal (Figure 6, B.6).
 
-Target N(0, I), proposal N(m·1, I), k draws. With f the log-density of the target, the proposal's is f shifted by m, so a draw
-x + m, x standard normal, has the log weight f(x + m) − f(x). Each step of the run takes one m, from 0 to the largest, and one
-batch of draws. Trap: m is the offset of every coordinate. Read as a distance between the means it would leave an ESS of 4.5 at
-m = 2, where the paper says that it has come down to 1.
+Target N(0, I), proposal N(m·1, I), k draws. With f the log-density of the target, the proposal's is f shifted
+by m, so a draw x + m, x standard normal, has the log weight f(x + m) − f(x). Each step of the run takes one
+m, from 0 to the largest, and one batch of draws. Trap: m is the offset of every coordinate. Read as a
+distance between the means it would leave an ESS of 4.5 at m = 2, where the paper says that it has come down
+to 1.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -33,7 +34,8 @@ FAR = 2.0
 @estimators.register("shifted-proposal")
 @dataclass(eq=False)
 class ShiftedProposal(Method):
-    """Importance sampling of a density with its own shifted copy; `energy` is that density and stays as it is."""
+    """Importance sampling of a density with its own shifted copy; `energy` is that density and stays as it
+    is."""
 
     energy: GaussianMixture
     registry: ClassVar[Registry[Any]] = estimators
@@ -62,7 +64,9 @@ class EssOffsetTask(Task):
 
     methods = estimators
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         data = build_dataset(spec.dataset, data_dir)
         if not isinstance(data, Gaussian):
             raise VeraError(f"The task 'ess-offset' has a Gaussian target, got the data set '{data.name}'.")
@@ -74,7 +78,15 @@ class EssOffsetTask(Task):
             raise SettingError(
                 f"ess-offset: batch_size must be a multiple of k = {method.k}, and two of them, got {spec.batch_size}."
             )
-        trainer = Trainer(method, data, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+        trainer = Trainer(
+            method,
+            data,
+            steps=spec.steps,
+            batch_size=spec.batch_size,
+            seed=spec.seed,
+            device=device,
+            **options,
+        )
         trainer.spec = spec.to_dict()
         return trainer
 
@@ -83,7 +95,9 @@ class EssOffsetTask(Task):
         assert isinstance(method, ShiftedProposal)
         arrays = {"offset": method.offset, "ess": method.ess, "ess_se": method.standard_error}
         far = method.ess[method.offset > FAR]
-        metrics = {"ess_unshifted": float(method.ess[0])} | ({"ess_far": float(far.amax())} if len(far) else {})
+        metrics = {"ess_unshifted": float(method.ess[0])} | (
+            {"ess_far": float(far.amax())} if len(far) else {}
+        )
         return Measurement(metrics, {name: array.cpu() for name, array in arrays.items()})
 
 

@@ -1,9 +1,10 @@
 """The estimators under study, each as something that the one Trainer can run: a step is one round of tuning.
 
-The batch holds standard normals, from which the pairs (z0, x) of the tuning are made, so all estimators of a seed are tuned on the
-same pairs. How often the score is then estimated (`pairs` and `repeats`) is a setting like any other, because it decides the
-numbers. Trap: HMC is tuned with the burn-in that it has in training and measured with the burn-in that is studied, at a step size
-that no longer moves; repeats that adapt it would not be repeats of one estimator.
+The batch holds standard normals, from which the pairs (z0, x) of the tuning are made, so all estimators of a
+seed are tuned on the same pairs. How often the score is then estimated (`pairs` and `repeats`) is a setting
+like any other, because it decides the numbers. Trap: HMC is tuned with the burn-in that it has in training
+and measured with the burn-in that is studied, at a step size that no longer moves; repeats that adapt it
+would not be repeats of one estimator.
 """
 
 from abc import abstractmethod
@@ -27,7 +28,8 @@ E = TypeVar("E", bound=EntropyGradient)
 
 @dataclass(eq=False)
 class EstimatorStudy(Method, Generic[E]):
-    """An estimator of the score of a linear generator, which takes the place of an energy and is never trained itself."""
+    """An estimator of the score of a linear generator, which takes the place of an energy and is never
+    trained itself."""
 
     energy: LinearGenerator
     registry: ClassVar[Registry[Any]] = estimators
@@ -82,14 +84,19 @@ class ImportanceStudy(EstimatorStudy[ImportanceEntropy]):
 @estimators.register("hmc")
 @dataclass(eq=False, kw_only=True)
 class HMCStudy(EstimatorStudy[HMCEntropy]):
-    """HMC started at z0. What is tuned is its step size, so the loss is how far the acceptance misses its target, squared."""
+    """HMC started at z0. What is tuned is its step size, so the loss is how far the acceptance misses its
+    target, squared."""
 
-    force: Annotated[Force, "full: the gradient of the posterior; prior_only: what the published code does"] = "full"
+    force: Annotated[
+        Force, "full: the gradient of the posterior; prior_only: what the published code does"
+    ] = "full"
     burn_in: Annotated[NonNegativeCount, "transitions before the first kept one, when measured"] = 2
     kept: Annotated[Count, "transitions whose positions are averaged"] = 2
     leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
     adaptation: Annotated[Positive, "rate at which the step size follows the acceptance"] = 0.01
-    tuning_burn_in: Annotated[Count, "transitions before the first kept one, when tuned; the step size adapts here"] = 2
+    tuning_burn_in: Annotated[
+        Count, "transitions before the first kept one, when tuned; the step size adapts here"
+    ] = 2
 
     def make_entropy(self) -> HMCEntropy:
         return self._sampler(self.tuning_burn_in)
@@ -119,7 +126,8 @@ class HMCStudy(EstimatorStudy[HMCEntropy]):
 
 
 class LatentEntropy(EntropyGradient):
-    """z0 itself in place of posterior draws: c = (x − g(z0))/σ². What an estimator is worth is what it takes off this bias."""
+    """z0 itself in place of posterior draws: c = (x − g(z0))/σ². What an estimator is worth is what it takes
+    off this bias."""
 
     @torch.no_grad()
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
@@ -129,7 +137,8 @@ class LatentEntropy(EntropyGradient):
 @estimators.register("latent")
 @dataclass(eq=False, kw_only=True)
 class LatentStudy(EstimatorStudy[LatentEntropy]):
-    """No posterior draws at all. Nothing is tuned; the loss is the mean square of c along the axes, about 1/σ²."""
+    """No posterior draws at all. Nothing is tuned; the loss is the mean square of c along the axes, about
+    1/σ²."""
 
     repeats: Annotated[Count, "estimates for each pair, all of them equal"] = 2
 

@@ -1,9 +1,11 @@
-"""The task "score-error": bias and deviation of score estimators on the PCA of MNIST (Figure 3, B.4), and their ESS (B.6).
+"""The task "score-error": bias and deviation of score estimators on the PCA of MNIST (Figure 3, B.4), and
+their ESS (B.6).
 
-Probabilistic PCA of the whole training set is a generator whose exact score is known. The estimator is tuned on its samples, then
-estimates the score at fixed pairs (z0, x) again and again. The pairs depend on the seed and the generator alone, so that every
-estimator is judged at the same ones. Trap: the published script takes the noise *variance* for σ, which makes another model, with
-errors some six times larger; `noise` says which of the two is studied.
+Probabilistic PCA of the whole training set is a generator whose exact score is known. The estimator is tuned
+on its samples, then estimates the score at fixed pairs (z0, x) again and again. The pairs depend on the seed
+and the generator alone, so that every estimator is judged at the same ones. Trap: the published script takes
+the noise *variance* for σ, which makes another model, with errors some six times larger; `noise` says which
+of the two is studied.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,8 +39,11 @@ ESS_POINTS, ESS_CHUNK = 20_000, 2_500
 
 @models.register("pca-generator")
 @validated
-def pca_generator(x: Tensor, latent_dim: Count = 100, noise: Literal["deviation", "variance"] = "deviation") -> LinearGenerator:
-    """Probabilistic PCA of the points x; σ is the noise deviation, or its square as in the published script."""
+def pca_generator(
+    x: Tensor, latent_dim: Count = 100, noise: Literal["deviation", "variance"] = "deviation"
+) -> LinearGenerator:
+    """Probabilistic PCA of the points x; σ is the noise deviation, or its square as in the published
+    script."""
     return LinearGenerator.from_pca(x, latent_dim, noise=noise)
 
 
@@ -48,10 +53,20 @@ class ScoreErrorTask(Task):
 
     methods = estimators
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         study = self._study(spec, build_dataset(spec.dataset, data_dir))
         normals = Gaussian(2 * study.energy.latent_dim)
-        trainer = Trainer(study, normals, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+        trainer = Trainer(
+            study,
+            normals,
+            steps=spec.steps,
+            batch_size=spec.batch_size,
+            seed=spec.seed,
+            device=device,
+            **options,
+        )
         trainer.spec = spec.to_dict()
         return trainer
 
@@ -63,14 +78,20 @@ class ScoreErrorTask(Task):
             images = _images(study.energy.sample(study.images)) if study.images else None
         with seeded(seed_for(trainer.seed, "measurement")):
             error = score_error(AlongAxes(study.tuned(), study.axes), study.energy, pairs, study.repeats)
-            metrics = {name: getattr(error, name) for name in MEASURED} | {"sigma": float(study.energy.sigma.detach())}
+            metrics = {name: getattr(error, name) for name in MEASURED} | {
+                "sigma": float(study.energy.sigma.detach())
+            }
             return Measurement(metrics | _ess(study), {} if images is None else {"images": images})
 
     def _study(self, spec: TrialSpec, data: Any) -> EstimatorStudy[Any]:
         if not isinstance(data, PixelDigits):
-            raise VeraError(f"The task 'score-error' fits PCA to all digits of a set as pixels, got '{data.name}'.")
+            raise VeraError(
+                f"The task 'score-error' fits PCA to all digits of a set as pixels, got '{data.name}'."
+            )
         if list(spec.networks) != ["generator"]:
-            raise VeraError(f"The task 'score-error' needs one network, the generator, got {', '.join(spec.networks) or 'none'}.")
+            raise VeraError(
+                f"The task 'score-error' needs one network, the generator, got {', '.join(spec.networks) or 'none'}."
+            )
         with seeded(seed_for(spec.seed, "networks")):
             generator = _create(models, spec.networks["generator"], x=data.training_points())
         if not isinstance(generator, LinearGenerator):
@@ -82,11 +103,14 @@ class ScoreErrorTask(Task):
 
 
 def _create(registry: Any, part: Mapping[str, Any], **known: Any) -> Any:
-    return registry.create(part["name"], **known, **{key: value for key, value in part.items() if key != "name"})
+    return registry.create(
+        part["name"], **known, **{key: value for key, value in part.items() if key != "name"}
+    )
 
 
 def _ess(study: EstimatorStudy[Any]) -> dict[str, float]:
-    """Of the tuned proposal, of N(0, I) in its place, and what a Gaussian of the posterior's own covariance would have."""
+    """Of the tuned proposal, of N(0, I) in its place, and what a Gaussian of the posterior's own covariance
+    would have."""
     if not isinstance(study, ImportanceStudy):
         return {}
     generator, k = study.axes.generator, study.k
@@ -95,7 +119,10 @@ def _ess(study: EstimatorStudy[Any]) -> dict[str, float]:
         "prior_ess": lambda n: prior_ess(generator, n, k),
         "matched_ess": lambda n: matched_gaussian_ess(generator.latent_dim, k, n),
     }
-    measured = {name: torch.cat([way(ESS_CHUNK) for _ in range(ESS_POINTS // ESS_CHUNK)]) for name, way in ways.items()}
+    measured = {
+        name: torch.cat([way(ESS_CHUNK) for _ in range(ESS_POINTS // ESS_CHUNK)])
+        for name, way in ways.items()
+    }
     estimates = {name: Estimate.of(values) for name, values in measured.items()}
     means = {name: estimate.mean for name, estimate in estimates.items()}
     return means | {f"{name}_se": estimate.standard_error for name, estimate in estimates.items()}

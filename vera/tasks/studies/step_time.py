@@ -1,12 +1,15 @@
-"""The task "step-time": how long a training step of a joint method takes beside one of JEM, on one classifier (Sec. 6).
+"""The task "step-time": how long a training step of a joint method takes beside one of JEM, on one classifier
+(Sec. 6).
 
-The paper says that VERA trains 2.8 times faster than JEM with its 20 Langevin steps. Each step of this run is a round: one training
-step of the spec's method and one of JEM, on the same classifier and the same batch, one after the other, and in the next round in
-the other order. Rounds put both next to each other, so what slows the machine slows both. The first round warms up and is not
-counted; the medians of the others are the result. What a device is asked to do it has done before the clock is read.
+The paper says that VERA trains 2.8 times faster than JEM with its 20 Langevin steps. Each step of this run is
+a round: one training step of the spec's method and one of JEM, on the same classifier and the same batch, one
+after the other, and in the next round in the other order. Rounds put both next to each other, so what slows
+the machine slows both. The first round warms up and is not counted; the medians of the others are the result.
+What a device is asked to do it has done before the clock is read.
 
-JEM has the settings of its own paper, and is computed as the spec's method is (precision, memory layout, compilation). Trap: the
-ratio belongs to a pair of networks. Beside a small classifier a generator of full width costs more than Langevin steps do.
+JEM has the settings of its own paper, and is computed as the spec's method is (precision, memory layout,
+compilation). Trap: the ratio belongs to a pair of networks. Beside a small classifier a generator of full
+width costs more than Langevin steps do.
 """
 
 import time
@@ -86,7 +89,8 @@ def sum_of(losses: dict[str, Tensor]) -> Tensor:
 
 @tasks.register("step-time")
 class StepTimeTask(Task):
-    """Seconds of a step of the spec's method and of JEM with so many Langevin steps; the spec's `steps` are the rounds."""
+    """Seconds of a step of the spec's method and of JEM with so many Langevin steps; the spec's `steps` are
+    the rounds."""
 
     methods = joint_methods
 
@@ -94,7 +98,9 @@ class StepTimeTask(Task):
     def __init__(self, sampler_steps: Count = 20) -> None:
         self.sampler_steps = sampler_steps
 
-    def build(self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any) -> Trainer:
+    def build(
+        self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
+    ) -> Trainer:
         if spec.method["name"] == RIVAL:
             raise VeraError(f"The task 'step-time' compares a joint method with {RIVAL}, got {RIVAL} itself.")
         if spec.steps <= WARM_UP:
@@ -108,12 +114,21 @@ class StepTimeTask(Task):
         how = {name: getattr(method, name) for name in HOW_COMPUTED}
         jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
         study.pair = {spec.method["name"]: method, RIVAL: jem}
-        trainer = Trainer(study, data, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device, **options)
+        trainer = Trainer(
+            study,
+            data,
+            steps=spec.steps,
+            batch_size=spec.batch_size,
+            seed=spec.seed,
+            device=device,
+            **options,
+        )
         trainer.spec = spec.to_dict()
         return trainer
 
     def measure(self, trainer: Trainer) -> Measurement:
-        """Medians of the counted rounds; `ratio` is that of the medians, `spread` the distance of its rounds' quartiles."""
+        """Medians of the counted rounds; `ratio` is that of the medians, `spread` the distance of its rounds'
+        quartiles."""
         study = trainer.method
         assert isinstance(study, SideBySide)
         seconds = study.seconds[WARM_UP:].cpu()

@@ -154,11 +154,15 @@ def test_reading_the_embedded_digits_imports_nothing_heavy():
         "import sys, vera.data; vera.data.EmbeddedMNISTLogit().stream(8, 0).next_batch(); "
         "print([m for m in ('mlxtend', 'pandas', 'matplotlib', 'sklearn', 'torchvision') if m in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout.strip() == "[]", run.stderr
 
 
-@pytest.mark.skipif(full_mnist_directory() is None, reason="full MNIST is neither in VERA_DATA nor in ../shared/data")
+@pytest.mark.skipif(
+    full_mnist_directory() is None, reason="full MNIST is neither in VERA_DATA nor in ../shared/data"
+)
 def test_the_real_files_have_the_published_checksums_and_hold_the_embedded_digits():
     directory = full_mnist_directory()
     train, test = digits.full_rows(directory, 28)

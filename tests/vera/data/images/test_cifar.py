@@ -6,7 +6,16 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from image_helpers import N, binary_batch, cifar10_batch, cifar100_batch, publish, real_data, write_cifar10, write_cifar100
+from image_helpers import (
+    N,
+    binary_batch,
+    cifar10_batch,
+    cifar100_batch,
+    publish,
+    real_data,
+    write_cifar10,
+    write_cifar100,
+)
 
 from vera.data import CIFAR10, CIFAR100
 from vera.data.files.torchvision_import import load_torchvision
@@ -14,12 +23,18 @@ from vera.data.images import cifar
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
 
-FORMS = {"python": {"binary": False}, "python by columns": {"binary": False, "by_columns": True}, "binary": {"binary": True}}
+FORMS = {
+    "python": {"binary": False},
+    "python by columns": {"binary": False, "by_columns": True},
+    "binary": {"binary": True},
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_all_forms_of_cifar10_give_the_same_images(form, monkeypatch, tmp_path):
-    split = datasets.create("cifar10", data_dir=str(write_cifar10(monkeypatch, tmp_path, **FORMS[form]))).split(0)
+    split = datasets.create(
+        "cifar10", data_dir=str(write_cifar10(monkeypatch, tmp_path, **FORMS[form]))
+    ).split(0)
     batches = [cifar10_batch(number) for number in (1, 2, 3, 4, 5)]
     assert split.train.dtype == torch.uint8
     assert np.array_equal(split.train.numpy(), np.concatenate([pixels for pixels, _ in batches]))
@@ -34,7 +49,9 @@ def test_all_forms_of_cifar10_give_the_same_images(form, monkeypatch, tmp_path):
 def test_cifar100_has_the_fine_labels(binary, monkeypatch, tmp_path):
     data = CIFAR100(write_cifar100(monkeypatch, tmp_path, binary=binary))
     split = data.split(0)
-    for number, (x, labels) in enumerate(((split.held_out, split.held_out_labels), (split.train, split.train_labels))):
+    for number, (x, labels) in enumerate(
+        ((split.held_out, split.held_out_labels), (split.train, split.train_labels))
+    ):
         pixels, expected = cifar100_batch(number)
         assert labels.tolist() == expected[b"fine_labels"]
         scale = x if number else ((x + 1) * 127.5).round()
@@ -43,7 +60,8 @@ def test_cifar100_has_the_fine_labels(binary, monkeypatch, tmp_path):
 
 
 def test_an_image_is_three_planes_of_rows(monkeypatch, tmp_path):
-    """The record of the binary version by its own description: label, 1024 red, 1024 green, 1024 blue, row by row."""
+    """The record of the binary version by its own description: label, 1024 red, 1024 green, 1024 blue, row by
+    row."""
     record = bytes([7]) + bytes([11] * 1024) + bytes([22] * 32 + [23] * 992) + bytes([33] * 1024)
     publish(monkeypatch, cifar.CIFAR10_TEST, "cifar-10-batches-bin/test_batch.bin", record, tmp_path)
     images, labels = CIFAR10.read(cifar.CIFAR10_TEST, tmp_path)
@@ -67,7 +85,9 @@ def test_some_batches_only_if_they_are_named(monkeypatch, tmp_path):
     assert message.endswith("batches=2+4.")
     data = CIFAR10(tmp_path, batches=[2, 4])
     assert data.name == "cifar10 (batches 2, 4 of 5)"
-    assert np.array_equal(data.split(0).train.numpy(), np.concatenate([cifar10_batch(2)[0], cifar10_batch(4)[0]]))
+    assert np.array_equal(
+        data.split(0).train.numpy(), np.concatenate([cifar10_batch(2)[0], cifar10_batch(4)[0]])
+    )
     assert len({CIFAR10(batches=batches).fingerprint for batches in ((1,), (2, 4), (1, 2, 3, 4, 5))}) == 3
     assert CIFAR10(batches=(1,)).name == "cifar10 (batch 1 of 5)"
     assert CIFAR10().name == "cifar10"
@@ -95,7 +115,10 @@ def test_a_changed_file_is_refused(monkeypatch, tmp_path):
     content = bytearray(path.read_bytes())
     content[-500] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DataCorrupt, match=r"data_batch_3 is not the published file: its md5 is .*Replace it with `vera data fetch"):
+    with pytest.raises(
+        DataCorrupt,
+        match=r"data_batch_3 is not the published file: its md5 is .*Replace it with `vera data fetch",
+    ):
         CIFAR10(tmp_path).split(0)
 
 

@@ -56,7 +56,10 @@ def test_every_view_is_one_of_those_that_a_loop_makes(side, margin, flips):
     images = random_images(12, side)
     drawn = random_view(images, margin, flips, generator())
     assert drawn.dtype == torch.uint8
-    found = [views_by_loop(image, margin, flips)[view.numpy().tobytes()] for image, view in zip(images, drawn, strict=True)]
+    found = [
+        views_by_loop(image, margin, flips)[view.numpy().tobytes()]
+        for image, view in zip(images, drawn, strict=True)
+    ]
     assert len(set(found)) > 8
 
 
@@ -81,7 +84,10 @@ def test_a_split_shows_views_of_its_training_images_in_the_range_of_floats(flips
     x = split.points(torch.tensor([3, 7]), generator())
     assert (x.shape, x.dtype) == ((2, 3, 32, 32), torch.float32)
     shown = ((x + 1) * 127.5).round().to(torch.uint8)
-    assert all(view.numpy().tobytes() in views_by_loop(split.train[row], 4, flips) for row, view in zip((3, 7), shown, strict=True))
+    assert all(
+        view.numpy().tobytes() in views_by_loop(split.train[row], 4, flips)
+        for row, view in zip((3, 7), shown, strict=True)
+    )
     assert torch.equal(split.points(torch.tensor([3, 7]), generator()), x)
     assert not torch.equal(split.points(torch.tensor([3, 7]), generator(1)), x)
 
@@ -89,7 +95,9 @@ def test_a_split_shows_views_of_its_training_images_in_the_range_of_floats(flips
 def test_held_out_images_are_shown_as_they_are():
     split = Pictures(True).split(0)
     assert (split.train.dtype, split.held_out.dtype) == (torch.uint8, torch.float32)
-    torch.testing.assert_close(split.held_out.double(), split.train[:10].double() / 255 * 2 - 1, rtol=0, atol=1e-6)
+    torch.testing.assert_close(
+        split.held_out.double(), split.train[:10].double() / 255 * 2 - 1, rtol=0, atol=1e-6
+    )
     assert torch.equal(split.test_points(seed=3), split.held_out)
 
 
@@ -117,14 +125,22 @@ def test_all_labels_show_unless_a_number_is_given():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x: x.float(), r"training images of shape \(3, 32, 32\) of float32, they must be \(3, 32, 32\) of uint8"),
+        (
+            lambda x: x.float(),
+            r"training images of shape \(3, 32, 32\) of float32, they must be \(3, 32, 32\) of uint8",
+        ),
         (lambda x: x[:, :, :31], r"training images of shape \(3, 31, 32\) of uint8"),
     ],
 )
 def test_other_images_than_announced_are_refused(change, message):
     split = Pictures(True).split(0)
     with pytest.raises(SettingError, match=message):
-        ImageSplit(split.source, (change(split.train), split.train_labels), (split.held_out, split.held_out_labels), None)
+        ImageSplit(
+            split.source,
+            (change(split.train), split.train_labels),
+            (split.held_out, split.held_out_labels),
+            None,
+        )
 
 
 @pytest.mark.parametrize("side", [32, 16])
@@ -149,7 +165,9 @@ def test_digits_have_their_classes_and_names_of_their_own():
     label_of = {image.numpy().tobytes(): int(label) for image, label in zip(images, labels, strict=True)}
     split = Digits32().split(0)
     cut = split.train[:, 0, 2:30, 2:30]
-    assert [label_of[image.contiguous().numpy().tobytes()] for image in cut[::37]] == split.train_labels[::37].tolist()
+    assert [label_of[image.contiguous().numpy().tobytes()] for image in cut[::37]] == split.train_labels[
+        ::37
+    ].tolist()
     assert [Digits32().name, Digits32(side=16).name] == ["digits32", "digits32-16x16"]
     assert Digits32().fingerprint != Digits32(side=16).fingerprint
     with pytest.raises(SettingError, match="side must be one of 32, 16, got 28"):

@@ -37,7 +37,10 @@ def test_checksums_are_torchvision_s():
 
 
 def test_what_is_missing_or_wrong(monkeypatch, tmp_path):
-    with pytest.raises(DataMissing, match=f"train_32x32.mat is not here: it belongs at {tmp_path}/train_32x32.mat. Fetch it with"):
+    with pytest.raises(
+        DataMissing,
+        match=f"train_32x32.mat is not here: it belongs at {tmp_path}/train_32x32.mat. Fetch it with",
+    ):
         datasets.create("svhn", data_dir=str(tmp_path)).split(0)
     write_svhn(monkeypatch, tmp_path)
     (tmp_path / "test_32x32.mat").write_bytes(b"half a file")

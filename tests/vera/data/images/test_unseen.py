@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 import torch
-from image_helpers import cifar10_batch, cifar100_batch, faces, pixels_of, write_celeba, write_cifar10, write_cifar100, write_svhn
+from image_helpers import (
+    cifar10_batch,
+    cifar100_batch,
+    faces,
+    pixels_of,
+    write_celeba,
+    write_cifar10,
+    write_cifar100,
+    write_svhn,
+)
 from PIL import Image
 
 from vera.data import Digits32, EmbeddedMNISTTable, Wine
@@ -120,7 +129,10 @@ def test_pictures_for_smaller_images_are_averages_of_pixels(split, small_split):
 def test_flat_digits_have_what_is_made_of_them_and_tables_nothing():
     flat = EmbeddedMNISTTable().split(0)
     assert make("interpolated", flat).images.shape == (900, 784)
-    with pytest.raises(SettingError, match=r"'photos' has colour images of side 32.*'mnist5k-table' has no channels and side 28"):
+    with pytest.raises(
+        SettingError,
+        match=r"'photos' has colour images of side 32.*'mnist5k-table' has no channels and side 28",
+    ):
         make("photos", flat)
     with pytest.raises(SettingError, match="'uniform' is for images; the data set 'wine' has none"):
         make("uniform", Wine().split(0))
@@ -130,7 +142,11 @@ def test_test_images_of_other_sets(split, monkeypatch, tmp_path):
     write_cifar10(monkeypatch, tmp_path, binary=True, numbers=(0,))
     write_cifar100(monkeypatch, tmp_path, binary=False)
     write_svhn(monkeypatch, tmp_path)
-    expected = {"cifar10-test": cifar10_batch(0)[0], "cifar100-test": cifar100_batch(0)[0], "svhn-test": pixels_of(1)}
+    expected = {
+        "cifar10-test": cifar10_batch(0)[0],
+        "cifar100-test": cifar100_batch(0)[0],
+        "svhn-test": pixels_of(1),
+    }
     for name, pixels in expected.items():
         assert torch.equal(make(name, split, data_dir=str(tmp_path)).images, scaled(pixels))
 
@@ -151,7 +167,9 @@ def test_faces_are_reduced_as_torchvision_does(crop, split, monkeypatch, tmp_pat
     write_celeba(monkeypatch, tmp_path / "zip", files, zipped=True)
     write_celeba(monkeypatch, tmp_path / "folder", files, zipped=False)
     steps = [transforms.CenterCrop(178)] if crop == "centre" else []
-    reduce = transforms.Compose([*steps, transforms.Resize(32), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)])
+    reduce = transforms.Compose(
+        [*steps, transforms.Resize(32), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)]
+    )
     paths = [tmp_path / "folder" / celeba.FOLDER / name for row, name in enumerate(files) if row % 2 == 0]
     expected = torch.stack([reduce(Image.open(path)) for path in paths])
     one, two = (make("celeba-test", split, data_dir=tmp_path / form, crop=crop) for form in ("zip", "folder"))
@@ -173,7 +191,9 @@ def test_faces_that_are_missing_changed_or_no_faces(split, monkeypatch, tmp_path
     with pytest.raises(DataCorrupt, match="a face of 32 × 32 pixels in place of 178 × 218"):
         celeba.read_faces("resize", tmp_path)
     first.unlink()
-    with pytest.raises(DataMissing, match=r"000001.jpg is not in .*Unpack img_align_celeba.zip there once more"):
+    with pytest.raises(
+        DataMissing, match=r"000001.jpg is not in .*Unpack img_align_celeba.zip there once more"
+    ):
         celeba.read_faces("resize", tmp_path)
     (tmp_path / "celeba" / "img_align_celeba.zip").write_bytes(b"half a file")
     with pytest.raises(DataCorrupt, match=r"img_align_celeba\.zip is not the published file"):

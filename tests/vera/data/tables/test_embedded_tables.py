@@ -20,7 +20,9 @@ HELD_OUT = {"digits-table": 359, "breast-cancer": 113, "wine": 35}
 def by_scikit_learn(name):
     from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-    return {"digits-table": load_digits, "breast-cancer": load_breast_cancer, "wine": load_wine}[name](return_X_y=True)
+    return {"digits-table": load_digits, "breast-cancer": load_breast_cancer, "wine": load_wine}[name](
+        return_X_y=True
+    )
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -53,7 +55,9 @@ def test_fingerprints_tell_them_apart_and_know_nothing_of_labels():
 
 def test_scikit_learn_is_read_and_not_imported():
     code = "import sys; from vera.data import Wine; Wine().split(0); print({'sklearn', 'pandas', 'pyarrow'} & set(sys.modules))"
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert run.stdout == "set()\n", run.stderr
 
 
@@ -76,8 +80,13 @@ def test_files_of_scikit_learn_gone_or_changed(monkeypatch, tmp_path):
 def test_the_embedded_digits_have_the_labels_of_their_file(side):
     split = EmbeddedMNISTTable(side=side).split(0)
     images, labels = digits.read_embedded()
-    rows = {row.numpy().tobytes(): int(label) for row, label in zip(digits.flat(images, side), labels, strict=True)}
-    for pixels, found in zip(digits.embedded_rows(side), (split.train_labels, split.held_out_labels), strict=True):
+    rows = {
+        row.numpy().tobytes(): int(label)
+        for row, label in zip(digits.flat(images, side), labels, strict=True)
+    }
+    for pixels, found in zip(
+        digits.embedded_rows(side), (split.train_labels, split.held_out_labels), strict=True
+    ):
         assert [rows[row.numpy().tobytes()] for row in pixels] == found.tolist()
     assert split.facts == (side**2, 4000, 10, 10.0)
     assert (split.side, float(split.train.min()), float(split.train.max())) == (side, -1, 1)
@@ -102,7 +111,9 @@ def test_or_on_a_tenth_of_the_training_digits(small_mnist, tmp_path):
     order = np.arange(60)
     np.random.RandomState(3).shuffle(order)
     images, labels = (small_mnist.arrays[name] for name in (digits.TRAIN_IMAGES, digits.TRAIN_LABELS))
-    np.testing.assert_allclose(split.held_out.numpy(), images[order[54:]].reshape(-1, 784) / 255.0 * 2 - 1, atol=1e-6)
+    np.testing.assert_allclose(
+        split.held_out.numpy(), images[order[54:]].reshape(-1, 784) / 255.0 * 2 - 1, atol=1e-6
+    )
     assert split.held_out_labels.tolist() == labels[order[54:]].tolist()
     assert split.train_labels.tolist() == labels[order[:54]].tolist()
     assert len(split.train) == 54

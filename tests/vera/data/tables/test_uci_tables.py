@@ -81,17 +81,23 @@ def test_a_file_that_is_not_here_has_a_fingerprint_and_no_split(small, tmp_path)
     kind, file = small
     absent = kind(tmp_path / "nowhere")
     assert len(absent.fingerprint) == 16
-    with pytest.raises(DataMissing, match=rf"{file.name} is not in .*vera data fetch {kind.file.source} --data-dir"):
+    with pytest.raises(
+        DataMissing, match=rf"{file.name} is not in .*vera data fetch {kind.file.source} --data-dir"
+    ):
         absent.split(0)
     with pytest.raises(DataMissing):
         kind.locate(tmp_path / "nowhere")
     file.write(tmp_path / "here")
     assert kind.locate(tmp_path / "here") == tmp_path / "here"
-    assert (kind(tmp_path / "here").fingerprint == absent.fingerprint) == (kind is Crop)  # of which the content is published
+    assert (kind(tmp_path / "here").fingerprint == absent.fingerprint) == (
+        kind is Crop
+    )  # of which the content is published
 
 
 @pytest.mark.parametrize("name", ["human", "hepmass"])
-def test_a_fingerprint_is_one_of_the_content_and_the_recorded_checksum_is_taken_at_its_word(monkeypatch, tmp_path, name):
+def test_a_fingerprint_is_one_of_the_content_and_the_recorded_checksum_is_taken_at_its_word(
+    monkeypatch, tmp_path, name
+):
     kind, make = SETS[name]
     file = make(monkeypatch)
     path = file.write(tmp_path / "one")
@@ -111,7 +117,10 @@ def test_a_changed_file_is_not_read_if_its_checksum_was_recorded(small, tmp_path
     path = file.write(tmp_path)
     record(path)
     path.write_bytes(file.content + b"\0")
-    with pytest.raises(DataCorrupt, match=rf"has changed: its sha256 is {sha256_of(path)}.*vera data fetch {kind.file.source}"):
+    with pytest.raises(
+        DataCorrupt,
+        match=rf"has changed: its sha256 is {sha256_of(path)}.*vera data fetch {kind.file.source}",
+    ):
         kind(tmp_path).split(0)
 
 
@@ -119,10 +128,14 @@ def test_another_number_of_rows_or_features_is_refused_and_not_kept(small, tmp_p
     kind, file = small
     file.write(tmp_path)
     official = kind.official
-    for wrong in (official._replace(rows=official.rows + 1), official._replace(features=official.features + 1)):
+    for wrong in (
+        official._replace(rows=official.rows + 1),
+        official._replace(features=official.features + 1),
+    ):
         monkeypatch.setattr(kind, "official", wrong)
         with pytest.raises(
-            DataCorrupt, match=rf"has {official.rows} rows, .* published file has {wrong.rows} and {wrong.features}"
+            DataCorrupt,
+            match=rf"has {official.rows} rows, .* published file has {wrong.rows} and {wrong.features}",
         ):
             kind(tmp_path).split(0)
     assert os.listdir(tmp_path) == [file.name]
@@ -194,7 +207,11 @@ def test_the_zip_of_the_new_site_is_read_too(monkeypatch, tmp_path, name):
     file = make(monkeypatch)
     expected = kind(file.write(tmp_path / "old").parent).split(0)
     inner = "data.zip" if name == "crop" else f"folder/{file.name}"
-    file.write(tmp_path / "new", zipped({"notes.txt": "x", "other.zip": zipped({}), inner: file.content}), kind.file.others[0])
+    file.write(
+        tmp_path / "new",
+        zipped({"notes.txt": "x", "other.zip": zipped({}), inner: file.content}),
+        kind.file.others[0],
+    )
     found = kind(tmp_path / "new").split(0)
     assert torch.equal(found.train, expected.train)
     assert torch.equal(found.held_out_labels, expected.held_out_labels)
@@ -203,8 +220,17 @@ def test_the_zip_of_the_new_site_is_read_too(monkeypatch, tmp_path, name):
 @pytest.mark.parametrize("damage", ["cut", "html", "empty", "other member"])
 def test_a_damaged_file_is_corrupt_and_named(small, tmp_path, damage):
     kind, file = small
-    member = zipped({"something.txt": "1 2 3"}) if file.name.endswith(".zip") else gzip.compress(b"# header\nnot,numbers\n")
-    content = {"cut": file.content[:-200], "html": b"<html>moved</html>", "empty": b"", "other member": member}[damage]
+    member = (
+        zipped({"something.txt": "1 2 3"})
+        if file.name.endswith(".zip")
+        else gzip.compress(b"# header\nnot,numbers\n")
+    )
+    content = {
+        "cut": file.content[:-200],
+        "html": b"<html>moved</html>",
+        "empty": b"",
+        "other member": member,
+    }[damage]
     path = file.write(tmp_path, content)
     with pytest.raises(DataCorrupt, match=str(path)):
         kind(tmp_path).split(0)
@@ -240,7 +266,8 @@ def test_the_copy_with_recomputed_columns_says_so(monkeypatch, tmp_path):
 
 
 def test_reading_hepmass_takes_memory_in_proportion_to_its_numbers(tmp_path):
-    """28 columns in single precision, the kept ones again, and a block of lines: not the 700 bytes a row of the text."""
+    """28 columns in single precision, the kept ones again, and a block of lines: not the 700 bytes a row of
+    the text."""
     rows = 50_000
     some = text(np.column_stack([np.arange(1000) % 2, features(1000, 27)]), ",")
     path = tmp_path / "1000_train.csv.gz"
@@ -267,16 +294,23 @@ def real_human():
 REAL_HUMAN = real_human()
 
 
-@pytest.mark.skipif(REAL_HUMAN is None, reason="UCI HAR Dataset.zip is neither in VERA_DATA nor in ../shared/data")
+@pytest.mark.skipif(
+    REAL_HUMAN is None, reason="UCI HAR Dataset.zip is neither in VERA_DATA nor in ../shared/data"
+)
 def test_the_real_human_has_the_counts_of_table_8():
-    """The paper's largest class, 19.4 %, is that of the training part with the seed that its code has by default."""
+    """The paper's largest class, 19.4 %, is that of the training part with the seed that its code has by
+    default."""
     split = Human(REAL_HUMAN).split(1234)
     assert split.facts[:3] == (523, 6_617, 6)
     assert round(split.facts.largest_class, 1) == 19.4
     assert len(split.held_out) == 735
     assert len(split.shown) == 60
-    torch.testing.assert_close(split.train.double().mean(0), torch.zeros(523, dtype=torch.float64), atol=1e-5, rtol=0)
-    torch.testing.assert_close(split.train.double().std(0, correction=0), torch.ones(523, dtype=torch.float64), atol=1e-4, rtol=0)
+    torch.testing.assert_close(
+        split.train.double().mean(0), torch.zeros(523, dtype=torch.float64), atol=1e-5, rtol=0
+    )
+    torch.testing.assert_close(
+        split.train.double().std(0, correction=0), torch.ones(523, dtype=torch.float64), atol=1e-4, rtol=0
+    )
 
 
 def test_files_are_declared_once():

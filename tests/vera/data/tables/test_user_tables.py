@@ -57,8 +57,12 @@ def test_a_split_against_one_by_hand(way, tmp_path):
     x = np.column_stack([COLUMNS["height"], COLUMNS["weight"]])
     train, held_out = order[:32], order[32:]
     split = data.split(3)
-    np.testing.assert_allclose(split.train, (x[train] - x[train].mean(0)) / x[train].std(0), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(split.held_out, (x[held_out] - x[train].mean(0)) / x[train].std(0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        split.train, (x[train] - x[train].mean(0)) / x[train].std(0), rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        split.held_out, (x[held_out] - x[train].mean(0)) / x[train].std(0), rtol=1e-5, atol=1e-6
+    )
     classes = ["iris, blue", "setosa", "virginica"]
     assert [classes[label] for label in split.held_out_labels] == COLUMNS["species"][held_out].tolist()
     assert split.train_labels[split.shown].bincount().tolist() == [2, 2, 2]
@@ -70,7 +74,9 @@ def test_a_split_against_one_by_hand(way, tmp_path):
 def test_unscaled_on_request(way, tmp_path):
     kind, write = way
     split = kind(write(without("code")), "species", data_dir=tmp_path, standardise=False).split(0)
-    assert sorted(torch.cat([split.train, split.held_out])[:, 0].tolist()) == sorted(COLUMNS["height"].astype(np.float32).tolist())
+    assert sorted(torch.cat([split.train, split.held_out])[:, 0].tolist()) == sorted(
+        COLUMNS["height"].astype(np.float32).tolist()
+    )
 
 
 def test_classes_that_are_whole_numbers_are_sorted_as_numbers(way, tmp_path):
@@ -116,7 +122,10 @@ def test_a_file_is_named_relative_to_the_data_directory(way, file):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"label": "specie"}, "no column 'specie' .*names the columns: height, species, constant, weight, code"),
+        (
+            {"label": "specie"},
+            "no column 'specie' .*names the columns: height, species, constant, weight, code",
+        ),
         ({"label": "constant"}, "one class only|classes must be text"),
         ({"label": "species", "held_out": 0.01}, "has 40 rows: too few"),
         ({"label": "species", "held_out": 0.0}, "held_out must be above 0"),
@@ -126,7 +135,11 @@ def test_a_file_is_named_relative_to_the_data_directory(way, file):
 )
 def test_settings_that_do_not_fit(way, tmp_path, settings, message):
     kind, write = way
-    columns = COLUMNS if settings["label"] == "specie" else without("species" if settings["label"] == "constant" else "code")
+    columns = (
+        COLUMNS
+        if settings["label"] == "specie"
+        else without("species" if settings["label"] == "constant" else "code")
+    )
     with pytest.raises((SettingError, DataCorrupt), match=message):
         kind(write(columns), data_dir=tmp_path, **settings).split(0)
 
@@ -145,7 +158,9 @@ def test_a_value_that_is_not_finite_is_named(way, tmp_path, value):
 def test_a_table_without_features_or_rows_is_refused(way, tmp_path):
     kind, write = way
     with pytest.raises(DataCorrupt, match="no feature that differs"):
-        kind(write({name: COLUMNS[name] for name in ("constant", "species")}), "species", data_dir=tmp_path).split(0)
+        kind(
+            write({name: COLUMNS[name] for name in ("constant", "species")}), "species", data_dir=tmp_path
+        ).split(0)
 
 
 def test_what_is_not_such_a_file_at_all(way, tmp_path):
@@ -182,7 +197,10 @@ def test_csv_mistakes_are_named_by_column_and_line(tmp_path, lines, error, messa
 
 def test_a_csv_file_in_another_encoding_is_named_by_line(tmp_path):
     (tmp_path / "x.csv").write_bytes("a,y\n1,red\n2,grün\n".encode("latin1"))
-    with pytest.raises(DataCorrupt, match=r"x\.csv is not a csv file in UTF-8 \(line 3: .*\)\. .*iconv -f latin1 -t utf-8 x\.csv"):
+    with pytest.raises(
+        DataCorrupt,
+        match=r"x\.csv is not a csv file in UTF-8 \(line 3: .*\)\. .*iconv -f latin1 -t utf-8 x\.csv",
+    ):
         CSVTable("x.csv", "y", data_dir=tmp_path).split(0)
 
 
@@ -196,7 +214,9 @@ def test_a_csv_file_with_a_byte_order_mark_and_spaces(tmp_path):
 
 
 def test_a_column_of_real_numbers_with_text_among_them_is_text(tmp_path):
-    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{value},{'1.5' if value % 2 else 'more'}\n" for value in range(20)))
+    (tmp_path / "x.csv").write_text(
+        "a,y\n" + "".join(f"{value},{'1.5' if value % 2 else 'more'}\n" for value in range(20))
+    )
     assert CSVTable("x.csv", "y", data_dir=tmp_path).content.class_names == ("1.5", "more")
 
 
@@ -211,25 +231,35 @@ def test_a_column_of_which_most_classes_have_a_single_row_is_no_class(way, tmp_p
     species = np.array([*(f"only {i}" for i in range(others)), *["many"] * (ROWS - others)])
     data = kind(write({**without("code"), "species": species}), "species", data_dir=tmp_path)
     if refused:
-        with pytest.raises(DataCorrupt, match="has 3 classes in its column 'species', 2 of them with a single row"):
+        with pytest.raises(
+            DataCorrupt, match="has 3 classes in its column 'species', 2 of them with a single row"
+        ):
             data.split(0)
     else:
         assert data.classes == 2
 
 
 def test_numbers_that_are_spelled_unlike_numbers_are_text(tmp_path):
-    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{value},{'01' if value % 2 else '1'}\n" for value in range(20)))
+    (tmp_path / "x.csv").write_text(
+        "a,y\n" + "".join(f"{value},{'01' if value % 2 else '1'}\n" for value in range(20))
+    )
     assert CSVTable("x.csv", "y", data_dir=tmp_path).content.class_names == ("01", "1")
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": ["x", "y"], "y": [0, 1]}, "column 'a', is of type (large_)?string; every column but the class must be numbers"),
+        (
+            {"a": ["x", "y"], "y": [0, 1]},
+            "column 'a', is of type (large_)?string; every column but the class must be numbers",
+        ),
         ({"a": [1.0, 2.0], "y": [0, 1], "__index_level_0__": [0, 1]}, "a column without a name"),
         ({"a": [1.0, None], "y": [0, 1]}, "column 'a', has 1 missing values"),
         ({"a": [1.0, 2.0], "y": [0, None]}, "column 'y': the class is missing in 1 rows"),
-        ({"a": [1.0, 2.0], "y": [0.5, 1.5]}, "column 'y', is of type double; classes must be text or whole numbers"),
+        (
+            {"a": [1.0, 2.0], "y": [0.5, 1.5]},
+            "column 'y', is of type double; classes must be text or whole numbers",
+        ),
     ],
 )
 def test_parquet_mistakes_are_named_by_column(tmp_path, columns, message):
