@@ -9,32 +9,25 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from bench.experiment import Experiment
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim
 from bench.judging.results import Results
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
-from sweeps.trial.sweep import Sweep, sweeps
+from sweeps.trial.sweep import Sweep
 from vera.errors import SettingError
-from vera.spec.settings import by_number
 from vera.spec.trial_spec import Component
 
-NOTHING_TO_RUN = {
-    name: f"The paper's {name[:5].title()} {name[5:]} {what}: there is nothing to run. To see what there is: vera list"
-    for name, what in {
-        "table1": "compares ways of training in words",
-        "table7": "recommends settings",
-    }.items()
-}
-"""Tables of the paper that are not declared, and why."""
 OPTIONS = r"( \([a-z_]+=[a-z0-9.]+(, [a-z_]+=[a-z0-9.]+)*\))?"
 OWN_FILE = re.compile(rf"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet){OPTIONS}")
 DATA_SET = re.compile(rf"[A-Za-z0-9]+(-[A-Za-z0-9]+)*{OPTIONS}")
 """Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of
 one name but for its case, which only plug-ins could bring, would share a file."""
+DEFAULT_SEEDS: Mapping[Profile, tuple[int, ...]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
 Value = Cell | float | str | None
 
 
@@ -83,7 +76,10 @@ class Artifact(ABC):
     """As it is typed: table2, figure1."""
     title: ClassVar[str]
     """As it is printed: Table 2: ..."""
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
+    experiment: ClassVar[Experiment | None] = None
+    """Whose trials it shows; None if it enumerates trials of its own."""
+    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = DEFAULT_SEEDS
+    """Seeds by profile; an artifact that names an experiment has those of its scales."""
     claims: tuple[Claim, ...] = ()
     needs_rows: ClassVar[bool] = True
     """Whether there is nothing to show before a trial of it was run."""
@@ -95,9 +91,15 @@ class Artifact(ABC):
     takes: ClassVar[str] = ""
     """The kind of data that `on` takes: tables or images."""
 
-    @abstractmethod
+    def __init_subclass__(cls) -> None:
+        if "experiment" in vars(cls) and "seeds" not in vars(cls) and cls.experiment is not None:
+            cls.seeds = cls.experiment.seeds()
+
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """One trial for each thing that is trained, whatever its seed."""
+        if self.experiment is None:
+            raise NotImplementedError(f"{self.name} names neither an experiment nor its trials")
+        return self.experiment.trials(profile)
 
     @property
     def command(self) -> str:
@@ -115,9 +117,8 @@ class Artifact(ABC):
         return not self.needs_rows or any(map(results.like, self.trials(results.profile)))
 
     def flop(self, trial: Trial) -> float | None:
-        """Floating-point operations of one trial, where they were counted; for a plan before anything was
-        timed."""
-        return None
+        """Floating-point operations of one trial, if they were counted; for a plan before any trial was timed."""
+        return None if self.experiment is None else self.experiment.flop(trial)
 
     def sweep(self) -> Sweep:
         """Its trials as a sweep of its name."""
@@ -131,32 +132,16 @@ class Artifact(ABC):
 
     def on(self, dataset: Component) -> "Artifact":
         """The same experiment on other data, where it can be had."""
-        known = artifacts.known.items()
-        takers = [
-            name for name, own in known if type(own).on is not Artifact.on and not name.startswith("figure")
-        ]
-        raise SettingError(
-            f"{self.name} has data of its own; --dataset goes with {', '.join(sorted(takers, key=by_number))}."
-        )
+        raise SettingError(f"{self.name} has data of its own; it takes no --dataset.")
+
+    @property
+    def accepts_other_data(self) -> bool:
+        """Whether `on` is defined."""
+        return type(self).on is not Artifact.on
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
         """Reads the store only; a cell that has no trial says so."""
-
-
-@dataclass
-class Artifacts:
-    """Those that are registered, by name."""
-
-    known: dict[str, Artifact] = field(default_factory=dict)
-
-    def register(self, kind: type[Artifact]) -> type[Artifact]:
-        """As a decorator: the artifact, and the sweep of its name where it has one."""
-        made = kind()
-        self.known[made.name] = made
-        if made.listed:
-            sweeps.register(made.name)(made.sweep)
-        return kind
 
 
 def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
@@ -197,9 +182,6 @@ def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
     declared = list(trials)
     for seed in seeds:
         yield from (with_seed(trial, seed) for trial in declared)
-
-
-artifacts = Artifacts()
 
 
 def rendered(artifact: Artifact, results: Results) -> Sheet | Drawing:

@@ -5,7 +5,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from bench.artifact import Artifact, artifacts
+from bench.artifact import Artifact
+from bench.catalogue import catalogue
 from bench.cli.dataset_flag import dataset_part
 from sweeps.errors import EngineError
 from vera.errors import SettingError
@@ -25,11 +26,11 @@ EXAMPLES = {"tables": "wine, digits-table or csv:PATH,label=COLUMN", "images": "
 def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> "Sweep":
     """The sweep of that name on the data that the text describes."""
     part, _ = dataset_part(text)
-    if name not in artifacts.known:
+    if name not in catalogue:
         raise EngineError(
             f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list"
         )
-    elsewhere = artifacts.known[name].on(part)
+    elsewhere = catalogue.on_dataset(catalogue.artifact(name), part)
     check_kind(elsewhere, part)
     if "file" in part or plugin_of(datasets.get(part["name"])) is not None:
         check_points(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))

@@ -33,7 +33,6 @@ EMPTY = {
 
 def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) -> "list[Trial]":
     """The store is where a trial is looked for that is named by its id."""
-    import bench.paper.artifacts  # noqa: F401 (registers them)
     from sweeps.trial.filter import matching, why_none
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
@@ -61,24 +60,24 @@ def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) ->
 
 def needs_none(arguments: argparse.Namespace) -> bool:
     """Whether it is a table or figure for which no trial has to be run."""
-    import bench.paper.artifacts  # noqa: F401 (registers them)
-    from bench.artifact import artifacts
+    from bench.catalogue import catalogue
 
-    artifact = artifacts.known.get(arguments.sweep)
-    return artifact is not None and not artifact.needs_rows and arguments.dataset is None
+    if arguments.dataset is not None or arguments.sweep not in catalogue:
+        return False
+    return not catalogue.artifact(arguments.sweep).needs_rows
 
 
 def flop_of(sweep: str) -> "Flop | None":
     """How its operations are counted, where they are."""
-    from sweeps.trial.sweep import find_sweep
+    from bench.catalogue import catalogue
 
-    return None if sweep.startswith(STORED) else find_sweep(sweep).flop
+    return None if sweep.startswith(STORED) else catalogue.sweep(sweep).flop
 
 
 def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
-    from bench.artifact import NOTHING_TO_RUN, artifacts
+    from bench.catalogue import catalogue
     from bench.cli.dataset_sweep import sweep_on
-    from sweeps.trial.sweep import find_sweep, of_row
+    from sweeps.trial.sweep import of_row
 
     if arguments.dataset is not None:
         return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
@@ -86,14 +85,14 @@ def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
         raise UnknownName(f"{arguments.sweep} names no {what}")
     if store is not None and arguments.sweep.startswith(STORED):
         return of_row(stored_trial(arguments.sweep.removeprefix(STORED), arguments, store)[0])
-    if arguments.sweep in NOTHING_TO_RUN:
-        raise UnknownName(NOTHING_TO_RUN[arguments.sweep])
-    artifact = artifacts.known.get(arguments.sweep)
+    if why := catalogue.why_not_run(arguments.sweep):
+        raise UnknownName(why)
+    artifact = catalogue.artifact(arguments.sweep) if arguments.sweep in catalogue else None
     if artifact is not None and not artifact.listed:
         raise EngineError(
             f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}"
         )
-    return find_sweep(arguments.sweep)
+    return catalogue.sweep(arguments.sweep)
 
 
 def stored_trial(trial_id: str, arguments: argparse.Namespace, store: "Store") -> "tuple[Row, Store]":

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
-from bench.artifact import Artifact, artifacts
+from bench.artifact import Artifact
+from bench.catalogue import catalogue
 from bench.cli.counts import counted
 from bench.cli.flags import PUBLISHED
 from bench.judging.claims import Claim
@@ -33,7 +33,7 @@ def lines(folder: str) -> Iterator[str]:
     """The table's lines, its head first; where a profile has no rows at all, nothing stands."""
     found, still_open = {profile: Results.at(folder, profile, "published") for profile in SHOWN}, 0
     yield from HEAD
-    for artifact in sorted(artifacts.known.values(), key=lambda artifact: by_number(artifact.name)):
+    for artifact in sorted(catalogue.artifacts(), key=lambda artifact: by_number(artifact.name)):
         for claim in artifact.claims:
             verdicts = [_verdict(artifact, claim, found[profile]) for profile in SHOWN]
             if {*verdicts} <= {OPEN, ""}:

@@ -15,8 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-import bench.paper.artifacts  # noqa: F401 (every artifact is registered)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.cli.costs import gpu_time
 from bench.cli.flags import PUBLISHED
 from bench.judging.cell import cell_of
@@ -173,7 +172,7 @@ def gpu_hours(entry: Entry) -> str:
     """Of its trials at `paper`, from counted operations; nothing where they were not counted, as for what
     CPUs can do."""
     works: dict[tuple[str, int], tuple[float | None, int]] = {}
-    for artifact in (artifacts.known[name] for name in (entry.name, *entry.also)):
+    for artifact in (catalogue.artifact(name) for name in (entry.name, *entry.also)):
         for trial, seed in product(artifact.trials("paper"), artifact.seeds["paper"]):
             works[canonical_json(trial.spec.to_dict()), seed] = artifact.flop(trial), trial.spec.steps
     known = [(work, steps) for work, steps in works.values() if work is not None]
@@ -184,7 +183,7 @@ def paper_lines(results: Results) -> Iterator[Sequence[str]]:
     """Of each artifact some of whose trials were run at `paper`: how many of how many, how long they took, a
     number."""
     for name, quote in PAPER_QUOTES.items():
-        artifact = artifacts.known[name]
+        artifact = catalogue.artifact(name)
         declared = list(artifact.trials("paper"))
         rows = [row for row in results.rows_of(declared) if row.seed in artifact.seeds["paper"]]
         if rows:

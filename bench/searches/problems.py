@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bench.judging.results import TUNING_SEED
-from bench.paper.experiments import nice, tabular
+from bench.paper.experiments import tabular
 from bench.paper.experiments.mixtures import LAMBDAS
 from bench.paper.experiments.mixtures import setting as toy_setting
+from bench.paper.experiments.nice import NICE
 from bench.searches.plugin_problems import check_axes, plugged_searches
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
@@ -138,7 +139,7 @@ def toy_task(dataset: str) -> SearchTask:
 def flow_task() -> SearchTask:
     def search(method: str, label: str, axes: tuple[Axis, ...]) -> Search:
         def base(profile: Profile) -> Trial:
-            return nice.trial_of(nice.line(label), profile)
+            return NICE.trial(label, profile)
 
         return Search(
             f"flow-{method}",
@@ -150,7 +151,7 @@ def flow_task() -> SearchTask:
         )
 
     searches = {method: search(method, *entry) for method, entry in FLOW.items()}
-    plugged = partial(plugged_searches, "flow", methods, nice.plugged, FLOW_LIKELIHOOD, SEEDS[:1])
+    plugged = partial(plugged_searches, "flow", methods, NICE.plugin_trials, FLOW_LIKELIHOOD, SEEDS[:1])
     return SearchTask("flow", "a NICE flow on digits (Table 2), by its likelihood", searches, plugged)
 
 

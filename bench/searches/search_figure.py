@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bench.artifact import Drawing, artifacts
+from bench.artifact import Drawing
 from bench.judging.results import Results
 from bench.render.caption import caption_tail
 from bench.render.parallel_coordinates import coordinates, legend
@@ -101,7 +101,6 @@ def looped(looks: Sequence[str], runs: Sequence[Searched]) -> list[str]:
     return [looks[number % len(looks)] for number in range(len(runs))]
 
 
-@artifacts.register
 class SearchFigures(SearchArtifact):
     name = "search-figures"
     title = "Searches for settings: the best so far, what matters, what was tried"

@@ -14,7 +14,7 @@ trial had begun: the search first, then the grid.
 
 from collections.abc import Iterator, Sequence
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, at_most
 from bench.judging.results import Results
@@ -130,7 +130,6 @@ class SearchArtifact(Artifact):
         return search_rows(results)
 
 
-@artifacts.register
 class Searches(SearchArtifact):
     name = "searches"
     title = "Searches for settings: what they found and what they cost"

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from engine_helpers import ROOT, make_row
 
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.judging.results import Results
 from bench.render.files import write
 from bench.render.headings import stem
@@ -70,13 +70,22 @@ def stored(folder, rows):
 @contextmanager
 def golden_artifacts():
     """Name → artifact, of the golden plug-in alone; the paper's are put back afterwards."""
-    known, registered = artifacts.known, dict(sweeps._entries)
-    artifacts.known = {}
-    load_plugin(PLUGIN)
+    with only_artifacts({}):
+        load_plugin(PLUGIN)
+        yield catalogue._registered
+
+
+@contextmanager
+def only_artifacts(known):
+    """A catalogue that holds these artifacts and no other."""
+    before, registered = dict(vars(catalogue)), dict(sweeps._entries)
+    vars(catalogue).update(collections=[], _registered=dict(known), _loaded={})
     try:
-        yield artifacts.known
+        yield
     finally:
-        artifacts.known, sweeps._known = known, registered
+        vars(catalogue).clear()
+        vars(catalogue).update(before)
+        sweeps._known = registered
 
 
 def golden_records(table):

@@ -2,10 +2,9 @@
 
 from toys_helpers import record_of
 
-import bench.paper.artifacts  # noqa: F401 (registers it)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 
-TABLE = artifacts.known["table10"]
+TABLE = catalogue.artifact("table10")
 CEILINGS = {"moons": -2.394, "circles": -3.268, "rings": -2.623}
 NEAR, FAR = 0.001, 0.5
 """Energy distances of samples."""

@@ -16,16 +16,15 @@ import pytest
 import torch
 from locations import ROOT
 
-import bench.paper.artifacts  # noqa: F401 (registers the tables and figures)
 import vera
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.cli.flags import PUBLISHED
 from bench.cli.main import main, parser
 from sweeps.run.progress import line_for, widths_of
 from sweeps.run.provenance import provenance
 from sweeps.store.store import Store
 from sweeps.trial.filter import matching
-from sweeps.trial.sweep import find_sweep, sweeps
+from sweeps.trial.sweep import find_sweep
 from vera.spec.registry import methods
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -129,8 +128,10 @@ def test_every_command_is_one_that_the_parser_takes(command):
     arguments = parser().parse_args(words)
     named = {getattr(arguments, "sweep", "ID"), *getattr(arguments, "names", [])} - PLACEHOLDERS - {"all"}
     if not arguments_of_others(arguments):
-        assert named <= {*sweeps.names(), *artifacts.known}
-        assert all(name in artifacts.known for name in set(getattr(arguments, "names", [])) & named)
+        assert named <= {*catalogue.sweep_names(), *catalogue.artifact_names()}
+        assert all(
+            name in catalogue.artifact_names() for name in set(getattr(arguments, "names", [])) & named
+        )
     for name in (
         [arguments.sweep] if getattr(arguments, "only", None) and not arguments_of_others(arguments) else []
     ):

@@ -55,15 +55,14 @@ def add_replay(verbs: Verbs) -> None:
 
 
 def list_sweeps(arguments: argparse.Namespace) -> int:
-    import bench.paper.artifacts  # noqa: F401 (every table and figure is also a sweep of its name)
-    from sweeps.trial.sweep import find_sweep, sweeps
+    from bench.catalogue import catalogue
     from vera.spec.settings import by_number
 
     store = opened(arguments)
     held = store.outcomes()
-    names = sorted(sweeps.names(), key=by_number)
+    names = sorted(catalogue.sweep_names(), key=by_number)
     for name in names:
-        sweep = find_sweep(name)
+        sweep = catalogue.sweep(name)
         trials = {profile: sweep.trials(profile) for profile in PROFILES}
         counts = {
             profile: f"{sum(trial.id in held for trial in of)}/{len(of)}" for profile, of in trials.items()

@@ -153,41 +153,38 @@ def _skipped(missing: "list[Artifact]", arguments: argparse.Namespace) -> Iterat
 
 def _asked(names: list[str]) -> "list[Artifact]":
     """The artifacts of these names and their companions; all of them if one of the names is 'all'."""
-    import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
-    from bench.artifact import artifacts
+    from bench.catalogue import catalogue
 
-    known = artifacts.known
     for name in names:
-        if name != EVERY and name not in known:
-            raise UnknownName(_no_artifact(name, list(known)))
+        if name != EVERY and name not in catalogue:
+            _refuse(name)
     if EVERY in names:
-        return list(known.values())
-    return [
-        known[wanted]
-        for wanted in dict.fromkeys(each for name in names for each in (name, *known[name].companions))
-    ]
+        return catalogue.artifacts()
+    asked = [catalogue.artifact(name) for name in names]
+    wanted = dict.fromkeys(each for artifact in asked for each in (artifact.name, *artifact.companions))
+    return [catalogue.artifact(name) for name in wanted]
 
 
-def _no_artifact(name: str, known: list[str]) -> str:
-    from bench.artifact import NOTHING_TO_RUN
-    from sweeps.trial.sweep import sweeps
-    from vera.spec.settings import closest
+def _refuse(name: str) -> None:
+    """UnknownName for what cannot be rendered: why, or what is nearest."""
+    from bench.catalogue import catalogue
 
-    if name in NOTHING_TO_RUN:
-        return NOTHING_TO_RUN[name]
-    if name in sweeps:
-        return f"{name} is a sweep without a table; its trials are on the page of: vera report"
-    return f"There is no table or figure '{name}'.{closest(name, known)} To see them: vera list"
+    if why := catalogue.why_not_run(name):
+        raise UnknownName(why)
+    if name in catalogue.sweep_names():
+        raise UnknownName(f"{name} is a sweep without a table; its trials are listed by: vera report")
+    catalogue.artifact(name)
 
 
 def _elsewhere(asked: "list[Artifact]", text: str | None) -> "list[Artifact]":
     """The same on the data of --dataset, if given."""
     if text is None:
         return asked
+    from bench.catalogue import catalogue
     from bench.cli.dataset_flag import dataset_part
 
     part, _ = dataset_part(text)
-    return [artifact.on(part) for artifact in asked]
+    return [catalogue.on_dataset(artifact, part) for artifact in asked]
 
 
 def _at_hand(text: str | None) -> Mapping[str, str]:

@@ -40,13 +40,12 @@ def add_report(verbs: Verbs) -> None:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    import bench.paper.artifacts  # noqa: F401 (registers the artifacts)
-    from bench.artifact import artifacts
+    from bench.catalogue import catalogue
     from bench.render.files import put_text, replace_file
     from bench.report.page import page
 
     folder, found = _found(arguments)
-    text = page(artifacts.known.values(), found, _warnings(found))
+    text = page(catalogue.artifacts(), found, _warnings(found))
     path = output_folder(arguments.results_dir if "results_dir" in arguments.given else folder) / FILE
     replace_file(path, partial(put_text, text))
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)

@@ -138,10 +138,10 @@ def _nothing_to_run(arguments: argparse.Namespace) -> int:
 
 def _way_on(arguments: argparse.Namespace) -> str:
     """How to look at it: as a table or a figure where it is one, else on the page of all trials."""
-    from bench.artifact import artifacts
+    from bench.catalogue import catalogue
 
     command = ["report", *kept(arguments, RESULTS_DIR, PLUGIN)]
-    if arguments.sweep in artifacts.known:
+    if arguments.sweep in catalogue:
         command = ["render", arguments.sweep, *kept(arguments, PROFILE, DATASET, RESULTS_DIR, PLUGIN)]
     return f"; to see it: {shlex.join(['vera', *command])}"
 

@@ -14,7 +14,7 @@ from functools import partial
 from statistics import fmean
 from typing import Any, ClassVar
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.cell import cell_of
 from bench.judging.claims import Claim, Finding, compare
 from bench.judging.results import Results, metrics_of
@@ -190,7 +190,6 @@ def draw_paths(axis: Any, panel: Panel, ceiling: float, labels: dict[str, Any]) 
         labels[label] = axis.axhline(ceiling - level, color="0.4", linestyle=dash, linewidth=1)
 
 
-@artifacts.register
 class Drift(Artifact):
     name = "drift"
     title = "Drift: the likelihood of a mixture while PCD trains it"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, at_most
 from bench.judging.results import Results
@@ -109,7 +109,6 @@ def nearly_all(results: Results) -> Finding:
     return at_most("modes of held-out data − modes of VERA", data, own, FEWER)
 
 
-@artifacts.register
 class Modes(Artifact):
     name = "modes"
     title = "Mode counting: StackedMNIST's 1,000 modes"

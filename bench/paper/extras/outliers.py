@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing, artifacts
+from bench.artifact import Drawing
 from bench.judging.results import Results
 from bench.paper.experiments.images import SIZES, Pictures
 from bench.paper.tables.image_tables import FirstPictures
@@ -70,7 +70,6 @@ def draw(found: Sequence[Histogram]) -> Any:
     return figure
 
 
-@artifacts.register
 class Outliers(FirstPictures):
     name = "outliers"
     title = "f(x) of seen and unseen images"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import ABOUT, LINES, TABLES, Table, data_notes
 from bench.render.caption import caption_tail
@@ -72,7 +72,6 @@ def draw(blocks: Mapping[str, Sequence[Curve]]) -> Any:
     return figure
 
 
-@artifacts.register
 class ReliabilityDiagram(Artifact):
     name = "reliability"
     title = "Reliability of the classifiers of Table 6"

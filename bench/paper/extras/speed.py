@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.image_artifact import PictureArtifact, Sets
@@ -82,7 +82,6 @@ def faster(results: Results, trial: Trial) -> Finding:
     return Finding("supported" if ratio.mean > 1 else "refuted", evidence)
 
 
-@artifacts.register
 class Speed(PictureArtifact):
     name = "speed"
     title = "Speed: a training step of VERA and one of JEM"

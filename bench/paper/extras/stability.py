@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.image_artifact import PictureArtifact, Sets
@@ -64,7 +64,6 @@ def jem_is_not(sets: Sets, results: Results) -> Finding:
     return Finding("refuted" if results.profile == "paper" and len(rows) > 1 else "undetermined", evidence)
 
 
-@artifacts.register
 class Stability(PictureArtifact):
     name = "stability"
     title = "Stability: trials of Table 3 that diverged"

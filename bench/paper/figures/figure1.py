@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.claims import Claim, Finding, all_of
 from bench.judging.results import Results, metrics_of
 from bench.paper.experiments.toys import (
@@ -166,7 +166,6 @@ def frame(axis: Any) -> None:
     axis.spines[:].set(visible=True, linewidth=0.5)
 
 
-@artifacts.register
 class Figure1(Artifact):
     name = "figure1"
     title = "Figure 1: densities and samples of VERA and PCD on moons"

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, compare
 from bench.judging.results import Results
-from bench.paper.experiments.nice import SETTINGS, line, trial_of
+from bench.paper.experiments.nice import NICE
 from bench.render.caption import caption_tail
 from bench.render.plotting import mosaic, panels
 from sweeps.trial.identity import Profile, Trial
@@ -73,7 +73,7 @@ def tile(samples: NDArray[Any]) -> NDArray[Any]:
 def variety(results: Results, label: str) -> Cell:
     """The share of the data's variance that a generator's means have, without their noise, which would pass
     for variety."""
-    return results.cell(trial_of(line(label), results.profile), VARIETY)
+    return results.cell(NICE.trial(label, results.profile), VARIETY)
 
 
 def entropy_keeps_variety(results: Results) -> Finding:
@@ -101,7 +101,6 @@ def draw_tile(axis: Any, image: NDArray[Any] | None, reason: str) -> None:
         axis.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
 
 
-@artifacts.register
 class Figure2(Artifact):
     name = "figure2"
     title = "Figure 2: exact samples of the flows of Table 2, and those they were trained with"
@@ -113,7 +112,7 @@ class Figure2(Artifact):
     )  # fmt: skip
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
-        return (trial_of(line(label), profile) for label in SHOWN)
+        return (NICE.trial(label, profile) for label in SHOWN)
 
     def render(self, results: Results) -> Drawing:
         trials = list(self.trials(results.profile))
@@ -121,6 +120,6 @@ class Figure2(Artifact):
         rows = [row for trial in trials for row in results.like(trial)[:1]]
         caption = (
             "Left: exact samples of the flow, without MCMC. Right: the samples that it was pitted against. "
-            f"First seed; {SETTINGS[results.profile].about}. {caption_tail(rows)}"
+            f"First seed; {NICE.scales[results.profile].about}. {caption_tail(rows)}"
         )
         return Drawing(self.name, self.title, caption, drawing, results.profile, tuple(results.notes))

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.cell import Cell, cell_of
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results, metrics_of
@@ -250,7 +250,6 @@ def draw_paper(axis: Any) -> None:
     )
 
 
-@artifacts.register
 class Figure3(Artifact):
     name = "figure3"
     title = "Figure 3: bias and standard deviation of score estimators"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.results import Results
 from bench.paper.experiments.score_bias import BUDGETS, importance
 from bench.render.caption import caption_tail
@@ -41,7 +41,6 @@ def draw(images: NDArray[np.uint8] | None) -> Any:
     return figure
 
 
-@artifacts.register
 class Figure5(Artifact):
     name = "figure5"
     title = "Figure 5: samples of the linear generator"

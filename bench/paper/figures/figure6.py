@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, compare
 from bench.judging.results import Results
@@ -145,7 +145,6 @@ def draw(curve: Curve | None) -> Any:
     return figure
 
 
-@artifacts.register
 class Figure6(Artifact):
     name = "figure6"
     title = "Figure 6: effective sample size against the offset of the proposal"

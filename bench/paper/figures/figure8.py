@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing, artifacts
+from bench.artifact import Artifact, Drawing
 from bench.judging.results import Results, metrics_of
 from bench.paper.experiments.tabular import ABOUT, TABLES, line
 from bench.paper.figures.figure2 import draw_tile
@@ -33,7 +33,6 @@ def draw(arrays: Mapping[str, NDArray[Any]], reason: str) -> Any:
     return figure
 
 
-@artifacts.register
 class Figure8(Artifact):
     name = "figure8"
     title = "Figure 8: digits from the semi-supervised model"

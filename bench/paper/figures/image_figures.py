@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing, artifacts
+from bench.artifact import Drawing
 from bench.judging.results import Results, metrics_of
 from bench.paper.experiments.image_artifact import PictureArtifact
 from bench.paper.experiments.images import SIZES, Pictures, line, trial_of
@@ -155,6 +155,10 @@ def acceptance(rows: Sequence[Row]) -> str:
     return f" Of the MALA proposals {' and '.join(shares)} were accepted." if shares else ""
 
 
+IMAGE_FIGURES: dict[str, type[ImageFigure]] = {}
+"""By the artifact's name."""
+
+
 def declare(
     number: int | str, heading: str, says: str, shows: Callable[[Shown], Sequence[Panel]], *where: int
 ) -> None:
@@ -170,7 +174,7 @@ def declare(
         def content(self, shown: Shown) -> Sequence[Panel]:
             return shows(shown)
 
-    artifacts.register(Declared)
+    IMAGE_FIGURES[Declared.name] = Declared
 
 
 def unconditional(shown: Shown) -> list[Panel]:

@@ -22,7 +22,7 @@ and .34 nats in the paper. Half a nat counts as tight enough: less than half of 
 
 from collections.abc import Iterator
 
-from bench.artifact import Artifact, Column, Sheet, artifacts
+from bench.artifact import Artifact, Column, Sheet
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim
 from bench.judging.results import Results
@@ -59,7 +59,6 @@ def bests(results: Results, dataset: str) -> tuple[dict[str, Cell], dict[str, Ce
     )
 
 
-@artifacts.register
 class Table10(Artifact):
     name = "table10"
     title = "Table 10: test log-likelihood of a mixture of 100 Gaussians on three toys"

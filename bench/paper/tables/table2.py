@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value
 from bench.cli.flags import PUBLISHED
+from bench.experiment import Line
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results
-from bench.paper.experiments.nice import LINES, SETTINGS, Line, flop, line, trial_of, trials, tried
+from bench.paper.experiments.nice import NICE
 from bench.paper.values import paper_value
 from bench.render.caption import caption_tail
 from sweeps.trial.identity import Profile, Trial
@@ -26,12 +27,16 @@ from sweeps.trial.identity import Profile, Trial
 LIKELIHOOD, BEST = "test_log_likelihood", "best_test_log_likelihood"
 OURS, PUBLISHED_HMC, FULL_HMC = "VERA λ=1", "VERA-HMC λ=1, prior-only force", "VERA-HMC λ=1, full force"
 PROPOSALS = ("VERA proposal N(z0,eta^2)", "uninformed proposal N(0,I)")
-RIVALS = tuple(entry.label for entry in LINES if entry.label not in ("ML", OURS, FULL_HMC))
+RIVALS = tuple(line.label for line in NICE.lines if line.label not in ("ML", OURS, FULL_HMC))
 """What the paper compares VERA with; it never ran HMC with the full force, which has a claim of its own."""
 
 
+def paper_value_of(line: Line) -> float | None:
+    return None if line.reference is None else paper_value("Table 2", **line.reference)
+
+
 def cell(results: Results, label: str, metric: str = LIKELIHOOD) -> Cell:
-    return results.cell(trial_of(line(label), results.profile), metric)
+    return results.cell(NICE.trial(label, results.profile), metric)
 
 
 def above(*labels: str, rivals: Sequence[str]) -> Callable[[Results], Finding]:
@@ -58,13 +63,13 @@ def proposal_keeps_samples(results: Results) -> Finding:
     finding = compare("ESS of N(z0, diag η²)", own, "that of N(0, I)", prior)
     means = [found.mean for found in (own, prior) if found.mean is not None]
     values = f"{means[0]:.3g} and {means[1]:.3g} of 20 draws; " if len(means) == 2 else ""
-    dimension = SETTINGS[results.profile].networks["generator"].get("latent_dim", 100)
+    dimension = NICE.scales[results.profile].networks["generator"].get("latent_dim", 100)
     told = f"{values}here the latent has {dimension} dimensions; the paper has {paper[0]:g} and {paper[1]:g} in 100"
     return Finding(finding.judgement, f"{finding.evidence}: {told}")
 
 
-@artifacts.register
 class Table2(Artifact):
+    experiment = NICE
     name = "table2"
     title = "Table 2: test log-likelihood of a NICE flow on MNIST"
     claims = (
@@ -90,29 +95,23 @@ class Table2(Artifact):
         Column(BEST, "best on test", 1),
     )
 
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        return trials(profile)
-
-    def flop(self, trial: Trial) -> float | None:
-        return flop(trial)
-
     def render(self, results: Results) -> Sheet:
         declared = list(self.trials(results.profile))
-        caption = f"Nats, higher is better; {SETTINGS[results.profile].about}. {caption_tail(results.rows_of(declared))}"
+        caption = f"Nats, higher is better; {NICE.scales[results.profile].about}. {caption_tail(results.rows_of(declared))}"
         lines = tuple(self.line(results, trial) for trial in declared)
         notes = (*self.notes(results), *results.notes)
         return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
 
     def line(self, results: Results, trial: Trial) -> dict[str, Value]:
-        entry = next((entry for entry in LINES if entry.label == trial.label), None)
-        final = results.cell(trial, LIKELIHOOD, entry.paper if entry else None)
+        entry = next((entry for entry in NICE.lines if entry.label == trial.label), None)
+        final = results.cell(trial, LIKELIHOOD, paper_value_of(entry) if entry else None)
         measured = replace(final, comparable=entry is None or not entry.copied)
         return {"method": trial.label, LIKELIHOOD: measured, BEST: results.cell(trial, BEST)}
 
     def notes(self, results: Results) -> Iterator[str]:
         yield "Best on test: the highest of all evaluations on the way, chosen on the test set; never a result."
         yield "The paper's VERA-HMC has the prior-only force; its SSM, DSM and CP-SM are copied from another paper: no verdict."
-        if rising := [entry.label for entry in LINES if still_rising(results, entry.label)]:
+        if rising := [line.label for line in NICE.lines if still_rising(results, line.label)]:
             yield f"Still rising when the training ended: {', '.join(rising)}."
         if results.profile == "laptop":
             yield from tuning_notes(results)
@@ -128,7 +127,7 @@ def tuning_trials(results: Results) -> tuple[Results, str]:
     """The user's own, or those that ship where there are none, and what to call them."""
     own = results.apart()
     if (
-        any(own.rows_of(tried(entry, results.profile)) for entry in LINES)
+        any(own.rows_of(NICE.grid_trials(entry, results.profile)) for entry in NICE.lines)
         or not Path(PUBLISHED, "trials").is_dir()
     ):
         return own, "this store"
@@ -148,8 +147,11 @@ def tuning_notes(results: Results) -> Iterator[str]:
     not the best of it."""
     tuning, where = tuning_trials(results)
     cells = [
-        (entry, [(trial, tuning.cell(trial, LIKELIHOOD)) for trial in tried(entry, results.profile)])
-        for entry in LINES
+        (
+            entry,
+            [(trial, tuning.cell(trial, LIKELIHOOD)) for trial in NICE.grid_trials(entry, results.profile)],
+        )
+        for entry in NICE.lines
     ]
     counts = [found.total for _, pairs in cells for _, found in pairs]
     total, held = len(counts), sum(map(bool, counts))
@@ -157,10 +159,10 @@ def tuning_notes(results: Results) -> Iterator[str]:
         yield "What was tried to choose the settings is not in this store; to run it: vera run table2-grid."
         return
     yield (
-        f"Every line of the paper has the best, by test log-likelihood, of {total // len(LINES)} settings or more that were tried "
+        f"Every line of the paper has the best, by test log-likelihood, of {total // len(NICE.lines)} settings or more that were tried "
         f"on a seed of their own (vera run table2-grid; {held} of its {total} trials are in {where})."
     )
-    if edges := [text for entry in LINES for text in at_the_edge(entry, results.profile)]:
+    if edges := [text for entry in NICE.lines for text in at_the_edge(entry, results.profile)]:
         yield f"The best lies at the edge of what was tried, and more might lie beyond it: {', '.join(edges)}."
     for entry, pairs in cells:
         means = {trial.label: (found.mean, trial) for trial, found in pairs if found.mean is not None}

@@ -7,7 +7,7 @@ all are trained. The accuracy is the last one, without early stopping.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, at_most, compare
 from bench.judging.results import Results
@@ -60,7 +60,6 @@ def on_all(check: Check, sets: Sets) -> Callable[[Results], Finding]:
     return judge
 
 
-@artifacts.register
 class Table3(PictureArtifact):
     name = "table3"
     title = "Table 3: accuracy of a Wide ResNet that is an energy model too"

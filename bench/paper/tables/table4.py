@@ -12,7 +12,7 @@ methods, no more.
 
 from collections.abc import Iterator
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.image_artifact import Check, Sets, on_first
@@ -30,7 +30,6 @@ def lower(better: str, worse: str) -> Check:
     return check
 
 
-@artifacts.register
 class Table4(SampledPictures):
     name = "table4"
     title = "Table 4: Fréchet distance of samples"

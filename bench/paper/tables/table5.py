@@ -11,7 +11,7 @@ CelebA; it is no error.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results
@@ -73,7 +73,6 @@ def mostly_better(results: Results, pictures: Pictures) -> Finding:
     )
 
 
-@artifacts.register
 class Table5(FirstPictures):
     name = "table5"
     title = "Table 5: AUROC of seen against unseen images"

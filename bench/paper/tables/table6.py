@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts, names_on
+from bench.artifact import Artifact, Column, Sheet, Value, names_on
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results, metrics_of
@@ -146,7 +146,6 @@ def claims_on(tables: Tables) -> tuple[Claim, ...]:
     )  # fmt: skip
 
 
-@artifacts.register
 class Table6(Artifact):
     name = "table6"
     title = "Table 6: accuracy with ten labels a class"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.claims import Claim, Finding, all_of
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABLES, Table, data_notes, made
@@ -58,7 +58,6 @@ def _of_table(results: Results, table: Table) -> Finding:
     return Finding("refuted" if wrong else "supported", f"{table.name}: {evidence}")
 
 
-@artifacts.register
 class Table8(Artifact):
     name = "table8"
     title = "Table 8: the tables of numbers"

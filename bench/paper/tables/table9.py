@@ -6,7 +6,7 @@ It needs no rows: what stands here is what `vera run table6` would train with.
 
 from collections.abc import Callable, Iterator
 
-from bench.artifact import Artifact, Column, Sheet, Value, artifacts
+from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABLES, Table, line
@@ -70,7 +70,6 @@ def settings_agree(results: Results) -> Finding:
     return Finding("refuted" if found else "supported", "; ".join(found) or f"all {4 * len(READINGS)} equal")
 
 
-@artifacts.register
 class Table9(Artifact):
     name = "table9"
     title = "Table 9: settings of the semi-supervised trainings"

@@ -9,7 +9,7 @@ come from other papers.
 
 from collections.abc import Iterator
 
-from bench.artifact import Column, Sheet, Value, artifacts
+from bench.artifact import Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, compare
 from bench.judging.results import Results
@@ -33,7 +33,6 @@ def refinement_helps(results: Results, pictures: Pictures) -> Finding:
     return compare(f"{judge.distance} of generator samples", own, "refined", refined, better="lower")
 
 
-@artifacts.register
 class TableFID(SampledPictures):
     name = "table-fid"
     title = "Extended table (App. C.3): Fréchet distance and Inception Score"

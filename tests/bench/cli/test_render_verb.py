@@ -2,8 +2,6 @@
 
 import argparse
 import shutil
-import sys
-from types import ModuleType
 
 import pytest
 from bench_helpers import GOLDEN, PLUGIN, row_of
@@ -17,7 +15,6 @@ from vera.errors import UnknownName, VeraError
 @pytest.fixture
 def paper(golden, monkeypatch):
     """The golden artifacts in place of the paper's."""
-    monkeypatch.setitem(sys.modules, "bench.paper.artifacts", ModuleType("bench.paper.artifacts"))
     return golden
 
 

@@ -5,15 +5,15 @@ import argparse
 import os
 import subprocess
 import sys
-import types
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from bench_helpers import only_artifacts
 from engine_helpers import ROOT
 from locations import HELPERS
 from report_helpers import ARTIFACTS, fill, parsed, record_of, trial_of
 
-from bench.artifact import artifacts
 from bench.cli.verbs.report import add_report
 from sweeps.errors import StoreError
 from sweeps.store.row import Record
@@ -24,9 +24,8 @@ from sweeps.store.store import Store
 def here(tmp_path, monkeypatch):
     """An empty working directory, with made-up artifacts in place of the paper's."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "bench.paper.artifacts", types.ModuleType("bench.paper.artifacts"))
-    monkeypatch.setattr(artifacts, "known", {artifact.name: artifact for artifact in ARTIFACTS})
-    return tmp_path
+    with only_artifacts({artifact.name: artifact for artifact in ARTIFACTS}):
+        yield tmp_path
 
 
 def report(*words):
@@ -125,12 +124,10 @@ class Refuse:
         if name.split(".")[0] in ("torch", "torchvision", "ray", "pandas", "optuna"):
             raise ImportError(f"{name} is not installed here")
 sys.meta_path.insert(0, Refuse())
-import types
-sys.modules["bench.paper.artifacts"] = types.ModuleType("bench.paper.artifacts")
 from report_helpers import ARTIFACTS, fill
 from pathlib import Path
-from bench.artifact import artifacts
-artifacts.known = {artifact.name: artifact for artifact in ARTIFACTS}
+from bench.catalogue import catalogue
+vars(catalogue).update(collections=[], _registered={artifact.name: artifact for artifact in ARTIFACTS})
 fill(Path("results/local"))
 from test_report_verb import report
 raise SystemExit(report())
@@ -138,7 +135,7 @@ raise SystemExit(report())
 
 
 def test_it_works_where_torch_and_ray_are_not_installed(tmp_path):
-    places = os.pathsep.join(map(str, (ROOT, HELPERS)))
+    places = os.pathsep.join(map(str, (ROOT, HELPERS, Path(__file__).parent)))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", BARE],
         cwd=tmp_path,

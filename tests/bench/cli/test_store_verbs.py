@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
-import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
 from bench.cli.main import main
 from sweeps.trial.sweep import find_sweep
 

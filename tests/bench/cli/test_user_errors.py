@@ -7,7 +7,6 @@ import re
 import pytest
 from locations import ROOT
 
-import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
 from bench.cli.main import main
 from sweeps.trial.sweep import sweeps
 from vera.spec.registry import datasets, methods

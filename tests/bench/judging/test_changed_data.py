@@ -9,7 +9,6 @@ import pytest
 from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 
-import bench.paper.artifacts  # noqa: F401 (registers the paper's tables and figures)
 from bench.cli.dataset_flag import dataset_part, fingerprint_at_hand
 from bench.cli.main import main
 from bench.judging.results import data_key

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from toys_helpers import judged, record_of, results_of
 
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.paper.extras import drift
 from bench.paper.tables import table10
 from sweeps.run.attempt import run_trial
 from sweeps.store.row import CurvePoint
 
-FIGURE = artifacts.known["drift"]
+FIGURE = catalogue.artifact("drift")
 CEILING = -2.5
 AS_CLAIMED = {
     "ML": (-3.5, -2.6, -2.499), "PCD σ=0.1": (-3.6, -3.5, -4.5), "PCD σ=0.3": (-3.6, -9.0), "PCD σ=1": (),

@@ -8,12 +8,12 @@ import pytest
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.paper.experiments.toys import SIGMAS
 from bench.paper.figures.figure1 import BUDGETS, LAMBDAS
 from sweeps.run.attempt import run_trial
 
-FIGURE = artifacts.known["figure1"]
+FIGURE = catalogue.artifact("figure1")
 LABELS = [f"VERA λ={weight:g}" for weight in LAMBDAS] + [f"PCD σ={sigma:g}" for sigma in SIGMAS]
 DENSITIES = [(0, 1), (0, 2), (0, 3), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4)]
 """Where the density of each stands, by row and column; its samples stand one row below."""
@@ -232,8 +232,8 @@ def test_drawing_needs_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
         "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.figures.figure1\n"
-        "from bench.artifact import artifacts; from bench.render.plotting import save; from bench.judging.results import Results\n"
-        "drawing = artifacts.known['figure1'].render(Results.at(sys.argv[1], 'laptop'))\n"
+        "from bench.catalogue import catalogue; from bench.render.plotting import save; from bench.judging.results import Results\n"
+        "drawing = catalogue.artifact('figure1').render(Results.at(sys.argv[1], 'laptop'))\n"
         "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
     )
     ran = subprocess.run(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.judging.results import Results
 from bench.paper.experiments.score_bias import ALL, BUDGETS, hmc, importance, latent, trials
 from bench.paper.figures.figure3 import FLOORS, METRICS, NOISES, Figure3, noise_free
@@ -73,7 +73,7 @@ def findings(figure, results):
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_is_registered_as_an_artifact_and_as_a_sweep(figure):
-    assert isinstance(artifacts.known[figure.name], figure)
+    assert isinstance(catalogue.artifact(figure.name), figure)
     sweep = find_sweep(figure.name)
     counts = {
         profile: len(sweep.trials(profile)) / len(list(figure().trials(profile))) for profile in BUDGETS
@@ -305,13 +305,13 @@ import sys
 from bench.paper.figures import figure3
 from bench.paper.figures import figure5
 from bench.paper.figures import figure6
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.judging.results import Results
 results = Results.at({str(tmp_path)!r}, "laptop")
-for figure in artifacts.known.values():
+for figure in catalogue.artifacts():
     figure.render(results).draw()
     [claim.check(results) for claim in figure.claims]
-print(sorted(artifacts.known), [name for name in ("torch", "ray") if name in sys.modules])
+print(sorted(catalogue.artifact_names()), [name for name in ("torch", "ray") if name in sys.modules])
 """
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from toys_helpers import record_of, results_of
 
-import bench.paper.artifacts  # noqa: F401 (registers them)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.paper.experiments.images import SETS, line, trial_of
 from bench.paper.figures.image_figures import class_name
 from bench.render.plotting import colour_mosaic
@@ -33,7 +32,7 @@ def drawn(tmp_path, name, classes=3.0):
     results = results_of(
         tmp_path, [record_of(trial, arrays=kept(), classes=classes, refinement_acceptance=0.57)]
     )
-    drawing = artifacts.known[name].render(results)
+    drawing = catalogue.artifact(name).render(results)
     return drawing, drawing.draw().get_axes()
 
 

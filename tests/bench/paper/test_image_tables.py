@@ -11,8 +11,7 @@ import pytest
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
-import bench.paper.artifacts  # noqa: F401 (registers them)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.cli.dataset_flag import dataset_part
 from bench.cli.verbs import render as rendering
 from bench.paper.experiments.images import LINES, SETS, UNSEEN, line, own_pictures, trial_of
@@ -34,7 +33,7 @@ from vera.tasks.build import build_task
 
 FIGURES = ("figure4", "figure7", *(f"figure{number}" for number in range(9, 28)), "classes", "outliers")
 SHEETS = ("table3", "table4", "table5", "table-fid", "speed", "stability", "modes")
-TABLE3, TABLE4, TABLE5, TABLE_FID, SPEED, STABILITY, MODES = (artifacts.known[name] for name in SHEETS)
+TABLE3, TABLE4, TABLE5, TABLE_FID, SPEED, STABILITY, MODES = (catalogue.artifact(name) for name in SHEETS)
 ACCURACY = {
     "Classifier": 0.96,
     "JEM": 0.92,
@@ -111,7 +110,7 @@ def test_everything_but_speed_and_modes_is_read_off_table_3s_trials_and_one_for_
     own = {trial.id for trial in TABLE3.trials(profile)}
     assert len(own) == len(list(TABLE3.trials(profile))) == len(SETS[profile]) * (len(LINES) - 1)
     for name in {*FIGURES, *SHEETS} - {"speed", "modes", "table4", "table-fid"}:
-        assert {trial.id for trial in artifacts.known[name].trials(profile)} <= own, name
+        assert {trial.id for trial in catalogue.artifact(name).trials(profile)} <= own, name
     for table in (TABLE4, TABLE_FID):
         assert {trial.label for trial in table.trials(profile) if trial.id not in own} == {"HDGE + log p(x)"}
         assert len(list(table.trials(profile))) == 4
@@ -122,7 +121,7 @@ def test_everything_but_speed_and_modes_is_read_off_table_3s_trials_and_one_for_
 
 def test_figures_are_of_the_papers_data_sets():
     shown = {
-        name: [trial.spec.dataset["name"] for trial in artifacts.known[name].trials("paper")]
+        name: [trial.spec.dataset["name"] for trial in catalogue.artifact(name).trials("paper")]
         for name in FIGURES[:-1]
     }
     assert (shown["figure4"], shown["figure7"], shown["figure10"]) == (
@@ -249,9 +248,9 @@ CLAIMS = {
 def test_claims_hold_where_the_rows_say_so(tmp_path):
     results = results_of(tmp_path, records(), "paper")
     for name, keys in CLAIMS.items():
-        assert {key: judged(artifacts.known[name], key, results).judgement for key in keys} == dict.fromkeys(
-            keys, "supported"
-        )
+        assert {
+            key: judged(catalogue.artifact(name), key, results).judgement for key in keys
+        } == dict.fromkeys(keys, "supported")
     assert judged(STABILITY, "jem-is-not", results).judgement == "refuted"
 
 
@@ -264,7 +263,7 @@ def test_claims_are_refuted_where_the_rows_say_the_opposite(tmp_path):
     for name, keys in CLAIMS.items():
         if name != "stability":
             assert {
-                key: judged(artifacts.known[name], key, results).judgement for key in keys
+                key: judged(catalogue.artifact(name), key, results).judgement for key in keys
             } == dict.fromkeys(keys, "refuted")
 
 
@@ -316,7 +315,7 @@ def test_other_images_have_trials_claims_and_files_of_their_own(tmp_path):
     )  # fmt: skip
     sheet = own.render(results)
     assert (sheet.name, sheet.title) == ("table3-digits32-side-16", f"{TABLE3.title} on digits32 (side=16)")
-    assert artifacts.known["outliers"].on(own.dataset).render(results).name == "outliers-digits32-side-16"
+    assert catalogue.artifact("outliers").on(own.dataset).render(results).name == "outliers-digits32-side-16"
 
 
 def test_on_other_images_all_is_rendered_from_the_first_store_that_has_any(tmp_path):
@@ -367,8 +366,8 @@ def test_a_run_that_needs_inception_says_so_before_it_trains(tmp_path, monkeypat
 @pytest.mark.parametrize("name", SHEETS)
 def test_without_rows_claims_are_undetermined_and_cells_say_not_run(tmp_path, name):
     results = results_of(tmp_path, [], "paper")
-    assert {claim.check(results).judgement for claim in artifacts.known[name].claims} <= {"undetermined"}
-    assert any("not run" in strip.texts for strip in spread(artifacts.known[name].render(results)))
+    assert {claim.check(results).judgement for claim in catalogue.artifact(name).claims} <= {"undetermined"}
+    assert any("not run" in strip.texts for strip in spread(catalogue.artifact(name).render(results)))
 
 
 def test_stability_counts_divergences_and_restarts(tmp_path):
@@ -525,11 +524,11 @@ def test_a_real_trial_times_both_methods(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records("laptop", (0,)))
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.artifacts\n"
-        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas'])\n"
+        "from bench.catalogue import catalogue; from bench.judging.results import Results\n"
         "results = Results.at(sys.argv[1], 'laptop')\n"
         f"for name in {(*SHEETS, *FIGURES)}:\n"
-        "    artifact = artifacts.known[name]; print(artifact.render(results).title)\n"
+        "    artifact = catalogue.artifact(name); print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"
     )
     ran = subprocess.run(

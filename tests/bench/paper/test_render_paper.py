@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
-from bench.artifact import artifacts
 from bench.render.files import write
 from sweeps.trial.identity import resolved
 from vera.spec.trial_spec import TrialSpec
@@ -20,9 +19,8 @@ PROFILES = ("smoke", "laptop", "paper")
 @pytest.fixture
 def known():
     """Name → artifact, of all that the paper has here."""
-    import bench.paper.artifacts  # noqa: F401 (registers them)
 
-    return artifacts.known
+    return {artifact.name: artifact for artifact in catalogue.artifacts()}
 
 
 def finished(trial):

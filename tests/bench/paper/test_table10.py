@@ -303,8 +303,8 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
         "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.tables.table10\n"
-        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
-        "table = artifacts.known['table10']; results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
+        "from bench.catalogue import catalogue; from bench.judging.results import Results\n"
+        "table = catalogue.artifact('table10'); results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
         "print(*(claim.check(results).judgement for claim in table.claims), *table.trials('paper'))"
     )
     ran = subprocess.run(

@@ -9,7 +9,7 @@ import pytest
 from locations import ROOT
 from toys_helpers import judged, record_of, results_of
 
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.cli.main import main
 from bench.judging.results import TUNING_SEED
 from bench.paper.experiments.nice import LINES, SETTINGS, line, trial_of, tried
@@ -237,7 +237,7 @@ def test_a_plugged_in_method_has_a_row(tmp_path, monkeypatch):
 
 def test_rivals_are_all_that_the_paper_compares():
     assert len(RIVALS) == len(LINES) - 3
-    assert artifacts.known["table2"].name == "table2"
+    assert catalogue.artifact("table2").name == "table2"
 
 
 def test_the_papers_values_are_those_it_prints():

@@ -12,8 +12,7 @@ from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 from toys_helpers import judged, record_of, results_of
 
-import bench.paper.artifacts  # noqa: F401 (registers them)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.paper.experiments.tabular import (
     LINES,
     PAPER,
@@ -34,7 +33,7 @@ from sweeps.trial.sweep import find_sweep
 from vera.errors import SettingError
 
 TABLE6, TABLE8, TABLE9, FIGURE8, DIAGRAM = (
-    artifacts.known[name] for name in ("table6", "table8", "table9", "figure8", "reliability")
+    catalogue.artifact(name) for name in ("table6", "table8", "table9", "figure8", "reliability")
 )
 AS_CLAIMED = {"Supervised": 0.8, "VAT": 0.85, "MEG": 0.78, "JEM": 0.5, "VERA": 0.9, "Full-label": 0.97}
 
@@ -301,7 +300,7 @@ def test_other_data_take_the_place_of_the_tables_own():
     with pytest.raises(
         SettingError, match=r"table2 has data of its own; --dataset goes with .*table3.*table6"
     ):
-        artifacts.known["table2"].on({"name": "wine"})
+        catalogue.artifact("table2").on({"name": "wine"})
 
 
 def test_claims_and_files_of_other_data_are_their_own(tmp_path):
@@ -335,10 +334,10 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.artifacts\n"
-        "from bench.artifact import artifacts; from bench.judging.results import Results\n"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas'])\n"
+        "from bench.catalogue import catalogue; from bench.judging.results import Results\n"
         "for name in ('table6', 'table8', 'table9', 'figure8', 'reliability'):\n"
-        "    artifact = artifacts.known[name]; results = Results.at(sys.argv[1], 'laptop'); print(artifact.render(results).title)\n"
+        "    artifact = catalogue.artifact(name); results = Results.at(sys.argv[1], 'laptop'); print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"
     )
     ran = subprocess.run(

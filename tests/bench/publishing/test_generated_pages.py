@@ -9,8 +9,7 @@ from bench_helpers import row_of, stored
 from engine_helpers import make_row
 from locations import ROOT
 
-import bench.paper.artifacts  # noqa: F401 (every artifact is registered)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.paper.experiments.score_bias import importance
 from bench.publishing import claim_summary as verdicts
 from bench.publishing import ledger, overview
@@ -40,7 +39,7 @@ def test_table_10_in_short_is_that_of_the_published_rows(monkeypatch, capsys):
 def test_table_10_in_short_has_means_seeds_and_losses_beside_the_papers(tmp_path):
     trials = {
         (trial.label, trial.spec.dataset["name"]): trial
-        for trial in artifacts.known["table10"].trials("paper")
+        for trial in catalogue.artifact("table10").trials("paper")
     }
     both = canonical_json({"test_log_likelihood": -3.0, "best_of_ten_batches": -2.5})
     rows = [row_of(trials["VERA λ=1", "moons"], seed, metrics=both) for seed in (0, 1)]
@@ -62,7 +61,7 @@ def test_table_10_in_short_has_means_seeds_and_losses_beside_the_papers(tmp_path
 
 def test_what_rows_decide_has_a_line_and_the_rest_is_counted(tmp_path):
     level = {"ML": -2.0, "VERA λ=1": -2.1, "VERA λ=0.1": -3.0, "VERA λ=0.01": -4.0, "VERA λ=0": -5.0}
-    trials = [trial for trial in artifacts.known["table10"].trials("paper") if trial.label in level]
+    trials = [trial for trial in catalogue.artifact("table10").trials("paper") if trial.label in level]
     rows = [
         row_of(trial, seed, level[trial.label] + seed / 100, metric="test_log_likelihood")
         for trial in trials
@@ -75,7 +74,7 @@ def test_what_rows_decide_has_a_line_and_the_rest_is_counted(tmp_path):
     assert shown == {
         "VERA's likelihood rises with λ.": ["  ", " ✓ supported "],
         "VERA with λ = 1 beats VERA without entropy (λ = 0).": ["  ", " ✓ supported "],
-        artifacts.known["table10"].claims[4].text: ["  ", " ✓ supported "],
+        catalogue.artifact("table10").claims[4].text: ["  ", " ✓ supported "],
     }
     assert count.startswith("4 more claims of those that have rows are open")
 
@@ -141,7 +140,7 @@ def test_the_table_of_tables_has_every_artifact_once():
         name for entry in overview.ENTRIES for name in (entry.name, *re.findall(r"`([a-z-]+)`", entry.others))
     ]
     sheets = {*(f"figure{number}" for number in (7, *range(9, 28)))}
-    assert set(named) | sheets == {name for name, artifact in artifacts.known.items() if artifact.listed}
+    assert set(named) | sheets == {artifact.name for artifact in catalogue.artifacts() if artifact.listed}
     assert len(set(named)) == len(named)
 
 

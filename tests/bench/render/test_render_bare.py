@@ -19,7 +19,7 @@ class Refusal:
 sys.meta_path.insert(0, Refusal())
 """
 RENDER = """
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.render.files import write
 from bench.render.terminal import print_sheet
 from bench.judging.results import Results
@@ -29,8 +29,8 @@ plugin, folder = sys.argv[1:]
 load_plugin(plugin)
 results = Results.at(folder, "laptop")
 for name in ("golden-table", "golden-figure"):
-    write(artifacts.known[name].render(results), folder)
-print_sheet(artifacts.known["golden-table"].render(results))
+    write(catalogue.artifact(name).render(results), folder)
+print_sheet(catalogue.artifact("golden-table").render(results))
 """
 COMMAND = """
 from bench.cli.main import main
@@ -69,12 +69,9 @@ def test_the_process_really_is_bare(name):
 
 
 def test_every_table_and_figure_of_the_paper_is_made_without_torch_and_ray(tmp_path):
-    import bench.paper.artifacts  # noqa: F401 (registers them)
-    from bench.artifact import artifacts
+    from bench.catalogue import catalogue
 
-    declared = [
-        trial for artifact in artifacts.known.values() for trial in list(artifact.trials("laptop"))[:2]
-    ]
+    declared = [trial for artifact in catalogue.artifacts() for trial in list(artifact.trials("laptop"))[:2]]
     stored(
         tmp_path,
         list(
@@ -88,7 +85,7 @@ def test_every_table_and_figure_of_the_paper_is_made_without_torch_and_ray(tmp_p
     assert (done.returncode, done.stderr) == (0, "")
     shown = [
         name
-        for name in artifacts.known
+        for name in catalogue.artifact_names()
         if f"{name} · laptop profile" in done.stdout or f"skipped: {name}" in done.stdout
     ]
-    assert shown == list(artifacts.known)
+    assert shown == catalogue.artifact_names()

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys_helpers import record_of, results_of
 
-import bench.paper.artifacts  # noqa: F401 (registers them)
-from bench.artifact import Column, Sheet, artifacts
+from bench.artifact import Column, Sheet
+from bench.catalogue import catalogue
 from bench.judging.results import Results
 from bench.render import latex as module
 from bench.render.latex import escaped, latex
@@ -129,7 +129,7 @@ def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
         "calibration_error": 0.12,
         "auroc": 0.987,
     }
-    artifact = artifacts.known[name]
+    artifact = catalogue.artifact(name)
     outcomes = ("ok", "ok", "diverged")
     made = [record_of(trial, seed, outcome, **(metrics if outcome == "ok" else {}))
             for trial in artifact.trials("laptop") for seed, outcome in enumerate(outcomes)]  # fmt: skip

@@ -9,7 +9,6 @@ from bench_helpers import ROOT, stored
 from search_helpers import BEST, fresh_rows, grid_rows, named, rows_at, tpe_rows
 from test_render_bare import BARE
 
-import bench.paper.artifacts  # noqa: F401 (registers the artifacts)
 from bench.cli.main import main
 from bench.render.parallel_coordinates import Scale, marks_of
 from bench.report.page import page

@@ -10,7 +10,7 @@ from bench_helpers import stored, terminal_text
 from search_helpers import BEST, fresh_rows, grid_rows, named, rows_at, tpe_rows
 
 import bench.searches.search_figure  # noqa: F401 (registers the figures)
-from bench.artifact import artifacts
+from bench.catalogue import catalogue
 from bench.cli.verbs import search as searching
 from bench.judging.claims import Finding
 from bench.report.scorecard import coverage
@@ -217,7 +217,7 @@ def test_a_store_without_searches_has_none(tmp_path):
     results = stored(tmp_path, list(fresh_rows(BEST, -3.0)))
     assert search_rows(results) == []
     for name in ("searches", "search-figures"):
-        artifact = artifacts.known[name]
+        artifact = catalogue.artifact(name)
         assert not artifact.is_in(results)
         assert coverage(artifact, results).status == "no rows"
 

@@ -1,7 +1,8 @@
 """A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all
 awkward characters."""
 
-from bench.artifact import Artifact, Column, Drawing, Sheet, artifacts
+from bench.artifact import Artifact, Column, Drawing, Sheet
+from bench.catalogue import catalogue
 from bench.judging.claims import Claim, compare
 from bench.render.caption import caption_tail
 from bench.render.plotting import panels
@@ -50,7 +51,7 @@ class Golden(Artifact):
         return f"Made-up likelihoods in nats. {caption_tail([row for t in self.trials(results.profile) for row in results.like(t)])}"
 
 
-@artifacts.register
+@catalogue.register
 class GoldenTable(Golden):
     name = "golden-table"
     title = "Table G: likelihood & more, 100 % made up"
@@ -80,7 +81,7 @@ class GoldenTable(Golden):
         return Sheet(self.name, self.title, self.caption(results), columns, lines, results.profile, notes)
 
 
-@artifacts.register
+@catalogue.register
 class GoldenFigure(Golden):
     name = "golden-figure"
     title = "Figure G: samples"

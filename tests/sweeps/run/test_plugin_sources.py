@@ -44,7 +44,6 @@ def edit(file):
 
 
 def trials(only=MINE):
-    import bench.paper.artifacts  # noqa: F401 (registers the tables)
 
     return matching(find_sweep("table2").trials("smoke"), [only])
 

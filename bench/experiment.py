@@ -1,0 +1,240 @@
+"""Experiment, Line and Scale: what the experiment families of a paper share.
+
+An experiment trains one kind of model in several ways. Each way is a `Line`: a label, a method with its
+settings, the networks it uses, its tuning grid, and where the paper's value stands. What `smoke`, `laptop` and
+`paper` mean is a `Scale`: data, networks, steps, batch size, seeds. From these an experiment enumerates its
+trials, those of its tuning grids and those of methods that plug-ins add, and counts their cost.
+
+A family whose trials depend on more than that overrides one of the hooks: `settings`, `networks`, `dataset`,
+`lines_for`, `grid_points`, `trial_label`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, ClassVar
+
+from sweeps.trial.identity import Profile, Trial, plugged, with_seed
+from sweeps.trial.matching import TUNING_SEED
+from sweeps.trial.sweep import Sweep
+from vera.spec.registry import Registry, methods
+from vera.spec.trial_spec import Component, TrialSpec
+
+Grid = Mapping[str, Sequence[Any]]
+"""Settings of a method, and the values to try for each."""
+
+
+@dataclass(frozen=True)
+class DataSetting:
+    """One data set of an experiment at one scale."""
+
+    name: str
+    """As it is printed."""
+    dataset: Component
+    reference: str | None = None
+    """Its name in the paper's values; None if the paper has none for it."""
+    steps: int | None = None
+    """Training steps on this data set, if they differ from the scale's."""
+    evaluations: int | None = None
+    """Evaluations during training, if they differ from the scale's."""
+    epoch: int = 1
+    """Training steps in an epoch; 1 if all settings are counted in steps."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What one profile means for an experiment."""
+
+    about: str
+    """One line for captions."""
+    data: tuple[DataSetting, ...]
+    networks: Mapping[str, Component]
+    """By role: energy, generator, statistics."""
+    steps: int
+    batch_size: int
+    evaluations: int = 0
+    """Evaluations during training, evenly spaced, the last at the end; 0 for the final measurement only."""
+    task: str | Component = "density"
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One way to train the model of an experiment."""
+
+    label: str
+    method: Component
+    """The method with the settings of the paper."""
+    laptop: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ at `laptop` and `smoke`."""
+    roles: tuple[str, ...] = ("energy",)
+    """The networks it uses."""
+    grid: Grid = field(default_factory=dict)
+    """The paper's tuning grid."""
+    laptop_grid: Grid = field(default_factory=dict)
+    """The tuning grid at `laptop` and `smoke`."""
+    reference: Mapping[str, str] | None = None
+    """The fields that select the paper's value; None if it has none."""
+    copied: bool = False
+    """Whether the paper copied its value from another paper, with another protocol."""
+    gflop: float | Mapping[str, float] | None = None
+    """Billions of operations of one step at `paper`, or the same by data set; None if not counted."""
+    restarts: int = 0
+    """How often a trial at `paper` may start again after divergence."""
+
+    def settings(self, profile: Profile) -> dict[str, Any]:
+        return {**self.method} if profile == "paper" else {**self.method, **self.laptop}
+
+    def grid_at(self, profile: Profile) -> Grid:
+        return self.grid if profile == "paper" else self.laptop_grid
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Lines and scales, and the trials that follow from them."""
+
+    name: str
+    lines: tuple[Line, ...]
+    scales: Mapping[Profile, Scale]
+    registry: Registry[Any] | None = methods
+    """Where plug-ins register methods for this experiment; None if it takes no plug-in lines."""
+
+    plugin_roles: ClassVar[tuple[str, ...] | None] = None
+    """Networks that a plug-in's method may use; None for all roles of the scale."""
+
+    def line(self, label: str) -> Line:
+        return next(line for line in self.lines if line.label == label)
+
+    def seeds(self) -> dict[Profile, tuple[int, ...]]:
+        """Of each profile, for the sweep of an artifact."""
+        return {profile: scale.seeds for profile, scale in self.scales.items()}
+
+    # ---- hooks: what a family may decide differently
+
+    def settings(self, line: Line, profile: Profile, data: DataSetting) -> dict[str, Any]:
+        """The line's method with all settings that it declares at this profile."""
+        return line.settings(profile)
+
+    def networks(self, profile: Profile, data: DataSetting, line: Line | None) -> Mapping[str, Component]:
+        """The networks by role; `line` is None for a plug-in's method."""
+        return self.scales[profile].networks
+
+    def dataset(self, data: DataSetting, line: Line | None) -> Component:
+        return data.dataset
+
+    def task(self, profile: Profile, data: DataSetting) -> str | Component:
+        return self.scales[profile].task
+
+    def steps(self, line: Line | None, profile: Profile, data: DataSetting) -> int:
+        return data.steps or self.scales[profile].steps
+
+    def lines_for(self, profile: Profile, data: DataSetting) -> Iterable[Line]:
+        """The lines that are trained on this data set at this profile."""
+        return self.lines
+
+    def trial_label(self, line: Line, data: DataSetting) -> str:
+        return line.label
+
+    def grid_points(
+        self, line: Line, profile: Profile, data: DataSetting
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(label, changed settings) of every point of the line's grid: here the full product."""
+        grid = line.grid_at(profile)
+        for values in product(*grid.values()):
+            point = dict(zip(grid, values, strict=True))
+            yield " ".join([line.label, *map(spell_setting, point.items())]), point
+
+    # ---- trials
+
+    def trial(
+        self, label: str | Line, profile: Profile, data: DataSetting | None = None, **changes: Any
+    ) -> Trial:
+        """The trial of a line on one data set (default: the first), with some of its settings changed."""
+        line = self.line(label) if isinstance(label, str) else label
+        data = self.scales[profile].data[0] if data is None else data
+        method = {**self.settings(line, profile, data), **changes}
+        return self._build(profile, data, self.trial_label(line, data), method, line.roles, line)
+
+    def trials(
+        self,
+        profile: Profile,
+        data: Sequence[DataSetting] | None = None,
+        include: Callable[[Line], bool] = lambda line: True,
+    ) -> Iterator[Trial]:
+        """Every line on every data set, followed by the methods of plug-ins with their defaults."""
+        for each in self.scales[profile].data if data is None else data:
+            yield from (
+                self.trial(line, profile, each) for line in self.lines_for(profile, each) if include(line)
+            )
+            yield from self.plugin_trials(profile, each)
+
+    def plugin_trials(self, profile: Profile, data: DataSetting | None = None) -> Iterator[Trial]:
+        """Methods that plug-ins add, if the networks of this experiment are all they need."""
+        if self.registry is None:
+            return
+        data = self.scales[profile].data[0] if data is None else data
+        roles = self.plugin_roles or tuple(self.networks(profile, data, None))
+        for name, own, method in plugged(self.registry, roles):
+            yield self._build(profile, data, name, method, own, None)
+
+    def grid_trials(self, line: Line, profile: Profile, data: DataSetting | None = None) -> list[Trial]:
+        """The line's tuning grid on the first tuning seed; each label names the settings that were varied."""
+        data = self.scales[profile].data[0] if data is None else data
+        points = self.grid_points(line, profile, data)
+        declared = [replace(self.trial(line, profile, data, **point), label=label) for label, point in points]
+        return [with_seed(trial, TUNING_SEED) for trial in declared]
+
+    def grid_sweep(self, name: str, about: str) -> Sweep:
+        """The tuning grids of all lines as a sweep. `--seeds 2` means the first two tuning seeds."""
+
+        def enumerate_trials(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+            for seed in seeds:
+                tuning_seed = max(seed, TUNING_SEED + seed % TUNING_SEED)
+                for data in self.scales[profile].data:
+                    for line in self.lines_for(profile, data):
+                        yield from (with_seed(t, tuning_seed) for t in self.grid_trials(line, profile, data))
+
+        return Sweep(name, about, (TUNING_SEED,), enumerate_trials, self.flop)
+
+    def flop(self, trial: Trial) -> float | None:
+        """Floating-point operations of a whole trial at `paper`; a method's share grows with its sampler steps."""
+        fitting = [line for line in self.lines if f"{trial.label} ".startswith(f"{line.label} ")]
+        line = max(fitting, key=lambda line: len(line.label), default=None)  # "HDGE + log p(x)" is not "HDGE"
+        if line is None or line.gflop is None or trial.profile != "paper":
+            return None
+        per_step = (
+            line.gflop.get(trial.spec.dataset["name"]) if isinstance(line.gflop, Mapping) else line.gflop
+        )
+        declared, own = line.method.get("sampler_steps"), trial.spec.method.get("sampler_steps")
+        growth = own / declared if declared and own else 1.0
+        return None if per_step is None else 1e9 * per_step * growth * trial.spec.steps
+
+    def _build(
+        self,
+        profile: Profile,
+        data: DataSetting,
+        label: str,
+        method: Component,
+        roles: Sequence[str],
+        line: Line | None,
+    ) -> Trial:
+        scale, steps = self.scales[profile], self.steps(line, profile, data)
+        evaluations = scale.evaluations if data.evaluations is None else data.evaluations
+        networks = self.networks(profile, data, line)
+        spec = TrialSpec(
+            self.dataset(data, line),
+            {role: networks[role] for role in roles},
+            method,
+            steps,
+            scale.batch_size,
+            evaluate_every=max(1, steps // evaluations) if evaluations else None,
+            restarts=line.restarts if line and profile == "paper" else 0,
+            task=self.task(profile, data),
+        )
+        return Trial(spec, profile, label=label)
+
+
+def spell_setting(setting: tuple[str, Any]) -> str:
+    """As in labels and on the command line: lr=0.0003."""
+    name, value = setting
+    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
