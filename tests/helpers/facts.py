@@ -1,0 +1,16 @@
+"""Errors asserted by their class and the facts in their message, not by their wording."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def raises_with(kind: type[BaseException], *facts: str) -> Iterator[None]:
+    """The block raises `kind`, and its message holds every one of these facts: names, values, commands."""
+    with pytest.raises(kind) as error:
+        yield
+    message = str(error.value)
+    missing = [fact for fact in facts if fact not in message]
+    assert not missing, f"{missing} not in: {message}"
