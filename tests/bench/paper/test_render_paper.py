@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, stored
 
+from bench.catalogue import catalogue
 from bench.render.files import write
 from sweeps.trial.identity import resolved
 from vera.spec.trial_spec import TrialSpec

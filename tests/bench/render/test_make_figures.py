@@ -170,7 +170,7 @@ def test_the_whole_environment_is_used_where_it_is_there(whole, tmp_path):
         ["make", "-n", "figures"], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout
     assert ("pip install" in printed) != whole
-    assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli.main render all" in printed
+    assert f".venv{'' if whole else '-render'}/bin/python -m bench.cli render all" in printed
 
 
 def made(*words):
