@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.cli.counts import counted
-from bench.cli.flags import PUBLISHED
+from bench.locations import PUBLISHED
 
 if TYPE_CHECKING:
     from sweeps.trial.identity import Trial

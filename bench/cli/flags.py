@@ -10,15 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from bench.cli.flag_values import above_0, at_least, gpus, seconds, seeds, some_seconds
+from bench.locations import DEFAULT_PROFILE, LOCAL, PROFILES, PUBLISHED, REMOTE
 
 if TYPE_CHECKING:
     from bench.judging.results import Source
-    from sweeps.trial.identity import Profile
 
-LOCAL, PUBLISHED = "results/local", "results/published"
-"""A user's own results, and those that ship."""
-REMOTE = "results/remote"
-"""Where files are written that show results from a bucket."""
 PLACE = "a directory or s3://BUCKET/PREFIX"
 PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--profile",
@@ -27,8 +23,6 @@ PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--results-dir",
     "--plugin",
 )
-PROFILES: "tuple[Profile, ...]" = ("smoke", "laptop", "paper")
-DEFAULT_PROFILE: "Profile" = "laptop"
 PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
 USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
 EXAMPLES = "examples:"

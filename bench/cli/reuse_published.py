@@ -9,8 +9,9 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from bench.cli.flags import PUBLISHED, shipped_in
+from bench.cli.flags import shipped_in
 from bench.judging.results import open_store
+from bench.locations import PUBLISHED
 from sweeps.store.store import Store
 from sweeps.trial.plan import Plan
 

@@ -13,7 +13,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, PUBLISHED, RESULTS_DIR, kept, shown_place
+from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, kept, shown_place
+from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
 from vera.errors import UnknownName
 

@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from bench.cli.flags import LOCAL, PUBLISHED
 from bench.judging.cell import Cell, cell_of
+from bench.locations import LOCAL, PUBLISHED
 from sweeps.store.address import Place, is_url, within
 from sweeps.store.row import FAILURES, CurvePoint, Row
 from sweeps.store.store import Store

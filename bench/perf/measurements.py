@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.cli.flags import PUBLISHED
+from bench.locations import PUBLISHED
 from bench.publishing.marked_block import written_block
 from sweeps.run.provenance import provenance
 from vera.atomic_write import written_whole

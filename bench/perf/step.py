@@ -22,7 +22,7 @@ import torch
 from tqdm import tqdm
 
 from bench.cli.flag_values import at_least, some_seconds
-from bench.cli.flags import PUBLISHED
+from bench.locations import PUBLISHED
 from bench.perf.image_step import IMAGE_SHAPES, measure_image_memory, measure_rivals
 from bench.perf.matrix_products import Replay, flops, record
 from bench.perf.measurements import keep

@@ -15,9 +15,9 @@ from pathlib import Path
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
 from bench.cli.counts import counted
-from bench.cli.flags import PUBLISHED
 from bench.judging.claims import Claim
 from bench.judging.results import Results
+from bench.locations import PUBLISHED
 from bench.publishing.marked_block import written_block
 from sweeps.trial.identity import Profile
 from vera.spec.settings import by_number

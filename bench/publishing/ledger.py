@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from bench.cli.flags import PUBLISHED
+from bench.locations import PUBLISHED
 from bench.publishing.marked_block import written_block
 from sweeps.store.row import Row
 from sweeps.store.store import Store

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.cli.flags import PUBLISHED
+from bench.locations import PUBLISHED
 from vera.spec.registry import Registry, joint_methods, methods
 from vera.spec.settings import Setting, settings_of
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from bench.catalogue import catalogue
 from bench.cli.costs import gpu_time
-from bench.cli.flags import PUBLISHED
 from bench.judging.cell import cell_of
 from bench.judging.results import Results, metrics_of
+from bench.locations import PUBLISHED
 from bench.paper.figures import figure6
 from bench.paper.values import paper_value
 from bench.publishing.ledger import run_of

@@ -21,8 +21,9 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
-from bench.cli.flags import PROFILES, PUBLISHED, Parser
+from bench.cli.flags import Parser
 from bench.judging.results import open_store
+from bench.locations import PROFILES, PUBLISHED
 from sweeps.errors import StoreError
 from sweeps.store.row import FAILURES, CurvePoint, Record, Row
 from sweeps.store.store import Store

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench.artifact import Value
-from bench.cli.flags import PUBLISHED
 from bench.judging.cell import Cell
 from bench.judging.results import Results
+from bench.locations import PUBLISHED
 from bench.paper.experiments.mixtures import BEST_OF_EITHER, BEST_PCD, DATASETS, LAMBDAS, LIKELIHOOD
 from bench.paper.experiments.toys import vera_label
 from bench.paper.tables.table10 import Table10

@@ -8,7 +8,7 @@ is of.
 from collections.abc import Iterator
 
 from bench.artifact import Drawing, Sheet
-from bench.cli.flags import DEFAULT_PROFILE
+from bench.locations import DEFAULT_PROFILE
 from bench.render.layout import cells_of, measured_columns
 
 

@@ -18,8 +18,8 @@ from locations import ROOT
 
 import vera
 from bench.catalogue import catalogue
-from bench.cli.flags import PUBLISHED
 from bench.cli.main import main, parser
+from bench.locations import PUBLISHED
 from sweeps.run.progress import line_for, widths_of
 from sweeps.run.provenance import provenance
 from sweeps.store.store import Store

@@ -8,8 +8,9 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import PROFILES, RESULTS_DIR, Verbs, data_dir, shown_place, verb
+from bench.cli.flags import RESULTS_DIR, Verbs, data_dir, shown_place, verb
 from bench.cli.trial_selection import origin, stored_trial
+from bench.locations import PROFILES
 from vera.errors import UnknownName
 
 if TYPE_CHECKING:

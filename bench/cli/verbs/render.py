@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING
 
 from bench.cli.flags import (
     DATASET,
-    DEFAULT_PROFILE,
     PLUGIN,
     PROFILE_HELP,
-    PROFILES,
-    PUBLISHED,
     RESULTS_DIR,
     Verbs,
     asked_sources,
@@ -35,6 +32,7 @@ from bench.cli.flags import (
     plugin,
     results_dir,
 )
+from bench.locations import DEFAULT_PROFILE, PROFILES, PUBLISHED
 from vera.errors import UnknownName, VeraError
 
 if TYPE_CHECKING:

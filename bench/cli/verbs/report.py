@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.cli.flags import (
-    PUBLISHED,
     Verbs,
     asked_sources,
     check_ships,
@@ -18,6 +17,7 @@ from bench.cli.flags import (
     results_dir,
     shown_place,
 )
+from bench.locations import PUBLISHED
 from sweeps.errors import StoreError
 
 if TYPE_CHECKING:

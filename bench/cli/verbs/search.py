@@ -18,11 +18,9 @@ from bench.cli.counts import counted
 from bench.cli.flag_values import at_least, seeds, whole
 from bench.cli.flags import (
     DATA_DIR,
-    DEFAULT_PROFILE,
     PLUGIN,
     PROFILE,
     PROFILE_HELP,
-    PROFILES,
     RESULTS_DIR,
     Verbs,
     data_dir,
@@ -31,6 +29,7 @@ from bench.cli.flags import (
     output_folder,
     verb,
 )
+from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
 from sweeps.search.samplers import SAMPLERS
 from sweeps.search.stopping_rules import SCHEDULERS

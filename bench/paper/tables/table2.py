@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.artifact import Artifact, Column, Sheet, Value
-from bench.cli.flags import PUBLISHED
 from bench.experiment import Line
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, all_of, compare
 from bench.judging.results import Results
+from bench.locations import PUBLISHED
 from bench.paper.experiments.nice import NICE
 from bench.paper.values import paper_value
 from bench.render.caption import caption_tail
