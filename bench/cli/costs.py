@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.counts import counted
 from bench.locations import PUBLISHED
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.trial.identity import Trial
@@ -61,7 +61,7 @@ def plan_cost(flop: "Flop | None", plan: "Plan", cores: int | None = None) -> st
     if seconds is None:
         return ""
     time = seconds if cores is None else max(seconds / cores, *plan.seconds.values())
-    where = "of one core" if cores is None else f"on {counted(cores, 'core')}"
+    where = "of one core" if cores is None else f"on {plural(cores, 'core')}"
     return f" · {duration(time)} {where}{f', as measured for {PUBLISHED}' if plan.borrowed else ''}"
 
 

@@ -37,13 +37,13 @@ def dataset_part(text: str) -> tuple[dict[str, Any], str | None]:
             raise SettingError(f"{path} is named as {kind}. Did you mean {kind}:{text.partition(':')[2]}?")
         settings["file"] = Path(path).name
     check_names(f"data set '{name}'", known, settings)
-    missing = [key for key, setting in known.items() if setting.required and key not in settings]
+    missing = [key for key, setting in known.items() if setting.is_required and key not in settings]
     if missing:
         raise SettingError(f"The data set '{name}' needs {', '.join(missing)}: {_usage(name, missing)}.")
     written = {key: _value(name, known[key], value) for key, value in settings.items()}
     part = (
         {"name": name}
-        | {key: setting.default for key, setting in known.items() if not setting.required}
+        | {key: setting.default for key, setting in known.items() if not setting.is_required}
         | written
     )
     return part, _folder(path) if colon else None

@@ -10,7 +10,7 @@ from bench.catalogue import catalogue
 from bench.cli.dataset_flag import dataset_part
 from sweeps.errors import EngineError
 from vera.errors import SettingError
-from vera.spec.registry import datasets, in_plugins, plugin_of
+from vera.spec.registry import datasets, find_plugin_file, wrap_plugin_errors
 
 if TYPE_CHECKING:
     from sweeps.trial.identity import Profile
@@ -32,7 +32,7 @@ def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> 
         )
     elsewhere = catalogue.on_dataset(catalogue.artifact(name), part)
     check_kind(elsewhere, part)
-    if "file" in part or plugin_of(datasets.get(part["name"])) is not None:
+    if "file" in part or find_plugin_file(datasets.get(part["name"])) is not None:
         check_points(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))
     return elsewhere.sweep()
 
@@ -56,7 +56,7 @@ def check_points(part: "Component", data_dir: str | None, batch: int) -> None:
     from vera.tasks.build import build_labelled
 
     source, name = build_labelled(part, data_dir), part.get("file", part["name"])
-    with in_plugins(f"splitting the data set '{name}'"):
+    with wrap_plugin_errors(f"splitting the data set '{name}'"):
         split = source.split(0)
     rows = len(split.train)
     if rows < batch:

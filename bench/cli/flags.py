@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _no_such(self, unknown: list[str]) -> str:
-        from vera.spec.settings import closest
+        from vera.spec.settings import suggest
 
         flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
         if not flags:
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
             f"--{flags[0].lstrip('-').lower()}",
             [name for name in self._option_string_actions if name.startswith("--")],
         )
-        offer = closest(meant, known)
+        offer = suggest(meant, known)
         return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
 
     def _misspelt(self) -> list[str]:
@@ -80,13 +80,13 @@ class Parser(argparse.ArgumentParser):
 
 def _in_words(message: str) -> str:
     """argparse's sentence; of a wrong choice the nearest right one."""
-    from vera.spec.settings import nearest
+    from vera.spec.settings import suggest_or_list
 
     wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
     if wrong is None:
         return message if message.endswith("?") else f"{message}."
     argument, given, choices = wrong.groups()
-    return f"{argument} cannot be '{given}'.{nearest(given, re.findall('[a-z-]+', choices))}"
+    return f"{argument} cannot be '{given}'.{suggest_or_list(given, re.findall('[a-z-]+', choices))}"
 
 
 class Given(argparse.Action):

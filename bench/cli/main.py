@@ -184,12 +184,12 @@ def load_plugins(files: list[str]) -> None:
     """Run the files; say what is odd about one and need not be a mistake."""
     if files:
         from sweeps.cluster.connection import settle_ray
-        from vera.spec.registry import load_plugin, unregistered
+        from vera.spec.registry import find_unregistered_classes, load_plugin
 
         settle_ray()
         for file in dict.fromkeys(files):
             load_plugin(file)
-            for name in unregistered(file):
+            for name in find_unregistered_classes(file):
                 _note(
                     f'{file} does not register its method {name}: write @methods.register("NAME") above it.'
                 )
@@ -201,7 +201,7 @@ def _note_defaults() -> None:
     from vera.spec.registry import joint_methods, methods
 
     for registry in (methods, joint_methods):
-        for name in registry.foreign():
+        for name in registry.plugin_names():
             if lacking := without_default(registry.get(name)):
                 _note(
                     f"no table takes the {registry.kind} '{name}': it has no default for {' and '.join(lacking)}."

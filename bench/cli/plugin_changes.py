@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bench.cli.counts import counted
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.store.row import Row
@@ -31,7 +31,7 @@ def _told(role: str, name: str, found: "Sequence[Row]") -> str:
         if len(found) == 1
         else "were trained with it, which are kept as they are"
     )
-    return f"The file of the {what} '{name}' was edited since {counted(len(found), 'trial')} {kept}."
+    return f"The file of the {what} '{name}' was edited since {plural(len(found), 'trial')} {kept}."
 
 
 def _anew(role: str, name: str, found: "Sequence[Row]", command: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from vera.spec.registry import joint_methods
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.tasks.build import build_method
 from vera.tasks.studies.step_time import JEM_SETTINGS
-from vera.training.random_state import seeded
+from vera.training.random_state import use_seed
 
 CLASSES, SIDE = 10, 32
 
@@ -100,7 +100,7 @@ def prepare_images(shape: ImageShape, method_name: str, seed: int = 0) -> Worklo
 
 def measure_rivals(name: str, shape: ImageShape, seconds: float, rounds: int) -> RivalRow:
     """A step of JEM against one of VERA; the step whose products are counted is the warm-up."""
-    with seeded(0):
+    with use_seed(0):
         vera, jem = (prepare_images(shape, method).stepper() for method in ("vera", "jem"))
         vera_gflop, jem_gflop = (flops(record(step)) / 1e9 for step in (vera, jem))
         timing = compare(jem, vera, seconds, rounds)
@@ -117,7 +117,7 @@ def measure_image_memory(name: str, shape: ImageShape) -> list[MemoryRow]:
     }
     rows = []
     for what, form in forms.items():
-        with seeded(0):
+        with use_seed(0):
             memory = form(prepare_images(shape, "vera"))
         rows.append(MemoryRow(name, memory.bytes, memory.bytes_with_graph, what))
     return rows

@@ -24,7 +24,8 @@ import pyarrow.parquet as pq
 from bench.locations import PUBLISHED
 from bench.publishing.marked_block import written_block
 from sweeps.run.provenance import provenance
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
+from vera.wording import plural
 
 PAGE = Path("results/README.md")
 FOLDER = "benchmarks"
@@ -68,7 +69,7 @@ def keep(place: str | Path, numbers: Iterable[Number], threads: int = 1) -> None
     folder = Path(place, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     for name in {line["benchmark"] for line in lines}:
-        with written_whole(folder / f"{name}.parquet") as file:
+        with write_atomically(folder / f"{name}.parquet") as file:
             pq.write_table(pa.Table.from_pylist([line for line in lines if line["benchmark"] == name]), file)
 
 
@@ -150,7 +151,7 @@ def table(shown: Shown, numbers: Sequence[Number]) -> Iterator[str]:
 def origin(number: Number, threaded: bool = False) -> str:
     """When, by which code and on what it was measured."""
     changed = " (changed)" if number.git_dirty else ""
-    threads = f", {number.threads} thread{'s' if number.threads > 1 else ''}" if threaded else ""
+    threads = f", {plural(number.threads, 'thread')}" if threaded else ""
     return f"{number.measured_at[:10]}, `{number.git_commit[:7]}`{changed}, {number.processor} ({number.cores} cores){threads}"
 
 

@@ -19,7 +19,7 @@ from bench.perf.workloads import SHAPES, Workload, prepare
 from vera.entropy import ImportanceEntropy
 from vera.methods import VERA
 from vera.models.generator import Generator
-from vera.training.random_state import seeded
+from vera.training.random_state import use_seed
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def peak_bytes(work: Callable[[], object]) -> int:
 
 def entropy_block(shape_name: str) -> BlockMemory:
     """Both forms on the generator, batch and k of this shape's VERA step."""
-    with seeded(0):
+    with use_seed(0):
         return entropy_memory(prepare(SHAPES[shape_name], "vera"))
 
 

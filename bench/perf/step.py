@@ -32,7 +32,8 @@ from bench.perf.timing import compare, solo
 from bench.perf.workloads import SHAPES, prepare
 from vera.errors import SettingError, VeraError
 from vera.spec.registry import load_plugin, methods
-from vera.training.random_state import seeded
+from vera.training.random_state import use_seed
+from vera.wording import plural
 
 WARM_UP = 3
 
@@ -40,7 +41,7 @@ WARM_UP = 3
 def measure(shape_name: str, method_name: str, seconds: float, rounds: int) -> StepRow:
     """One row; what the method refuses to train becomes its reason."""
     try:
-        with seeded(0):
+        with use_seed(0):
             step = prepare(SHAPES[shape_name], method_name).stepper()
             for _ in range(WARM_UP):
                 step()
@@ -154,7 +155,7 @@ def run(options: argparse.Namespace) -> int:
     # The time bars are stated for one thread, and one round is too noisy to be judged.
     judged = bars([] if options.quick or options.threads != 1 else found.steps, found.memory)
     print(
-        f"{options.threads} thread(s), torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n"
+        f"{plural(options.threads, 'thread')}, torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}\n"
     )
     titles = {name: shape.title for name, shape in SHAPES.items()} | {
         name: shape.title for name, shape in IMAGE_SHAPES.items()

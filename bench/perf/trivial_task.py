@@ -6,7 +6,7 @@ from typing import Any
 
 from vera.spec.registry import tasks
 from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import plain_trainer
+from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
 from vera.training.trainer import Trainer
 
@@ -18,7 +18,7 @@ class TrivialTask(Task):
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
-        return plain_trainer(spec, data_dir=data_dir, device=device, **options)
+        return build_plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:
         return Measurement()

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
-from bench.cli.counts import counted
 from bench.judging.claims import Claim
 from bench.judging.results import Results
 from bench.locations import PUBLISHED
 from bench.publishing.marked_block import written_block
 from sweeps.trial.identity import Profile
 from vera.spec.settings import by_number
+from vera.wording import plural
 
 PAGE = Path("results/README.md")
 SHOWN: tuple[Profile, ...] = ("laptop", "paper")
@@ -31,7 +31,7 @@ WORDS = {"supported": "✓ supported", "refuted": "✗ refuted", "undetermined":
 
 def lines(folder: str) -> Iterator[str]:
     """The table's lines, its head first; where a profile has no rows at all, nothing stands."""
-    found, still_open = {profile: Results.at(folder, profile, "published") for profile in SHOWN}, 0
+    found, still_open = {profile: Results.open(folder, profile, "published") for profile in SHOWN}, 0
     yield from HEAD
     for artifact in sorted(catalogue.artifacts(), key=lambda artifact: by_number(artifact.name)):
         for claim in artifact.claims:
@@ -42,13 +42,13 @@ def lines(folder: str) -> Iterator[str]:
                 yield f"| `{artifact.name}` | {claim.text} | {claim.where} | {' | '.join(verdicts)} |"
     yield from (
         "",
-        f"{counted(still_open, 'more claim')} of those that have rows are open: too few to decide. All, with the evidence:",
+        f"{plural(still_open, 'more claim')} of those that have rows are open: too few to decide. All, with the evidence:",
     )
     yield "`vera report --from published`."
 
 
 def _verdict(artifact: Artifact, claim: Claim, results: Results) -> str:
-    apart = results.apart()
+    apart = results.copy_without_notes()
     return WORDS[claim.check(apart).judgement] if artifact.is_in(apart) else ""
 
 

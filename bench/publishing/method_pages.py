@@ -237,7 +237,7 @@ def written(name: str, text: str) -> str:
 
 def pages() -> Iterator[str]:
     """The methods that need a page: all of ours."""
-    yield from sorted({*methods, *joint_methods} - {*methods.foreign(), *joint_methods.foreign()})
+    yield from sorted({*methods, *joint_methods} - {*methods.plugin_names(), *joint_methods.plugin_names()})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from bench.catalogue import catalogue
 from bench.cli.costs import gpu_time
 from bench.judging.cell import cell_of
-from bench.judging.results import Results, metrics_of
+from bench.judging.results import Results, read_metrics
 from bench.locations import PUBLISHED
 from bench.paper.figures import figure6
 from bench.paper.values import paper_value
@@ -150,7 +150,7 @@ PAPER_QUOTES: Mapping[str, Quote | Measured | None] = {
 
 def lines() -> Iterator[str]:
     """The lines of both tables, their heads first."""
-    laptop, paper = (Results.at(PUBLISHED, profile, "published") for profile in ("laptop", "paper"))
+    laptop, paper = (Results.open(PUBLISHED, profile, "published") for profile in ("laptop", "paper"))
     yield from HEAD
     yield from map(_line, laptop_lines(laptop.rows))
     yield from PAPER_HEAD
@@ -185,7 +185,7 @@ def paper_lines(results: Results) -> Iterator[Sequence[str]]:
     for name, quote in PAPER_QUOTES.items():
         artifact = catalogue.artifact(name)
         declared = list(artifact.trials("paper"))
-        rows = [row for row in results.rows_of(declared) if row.seed in artifact.seeds["paper"]]
+        rows = [row for row in results.find_all_rows(declared) if row.seed in artifact.seeds["paper"]]
         if rows:
             hours = sum(row.seconds * row.cpus for row in rows) / 3600
             numbers = measured(rows, quote) if isinstance(quote, Measured) else quoted(f"{name}-paper", quote)
@@ -216,7 +216,7 @@ def quoted(file: str, quote: Quote | None) -> tuple[str, str]:
 def measured(rows: Iterable[Row], quote: Measured) -> tuple[str, str]:
     """The mean of our values and the paper's."""
     cell = cell_of(
-        [(row.outcome, metrics_of(row).get(quote.metric)) for row in rows if row.label == quote.label]
+        [(row.outcome, read_metrics(row).get(quote.metric)) for row in rows if row.label == quote.label]
     )
     return _own(quote, cell.mean, cell.half_width), _papers(quote.paper)
 

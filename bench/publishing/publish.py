@@ -28,7 +28,7 @@ from sweeps.errors import StoreError
 from sweeps.store.row import FAILURES, CurvePoint, Record, Row
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
-from vera.spec.settings import nearest
+from vera.spec.settings import suggest_or_list
 
 POINTS = 100
 """Of a training curve, at the most."""
@@ -98,7 +98,9 @@ def check_asked(place: str, sweeps: Iterable[str], profile: str) -> None:
     held = {row.sweep for row in open_store(place).rows() if row.profile == profile}
     for name in sweeps:
         if name not in held:
-            raise StoreError(f"{place} has no trial of {name} at {profile}.{nearest(name, sorted(held))}")
+            raise StoreError(
+                f"{place} has no trial of {name} at {profile}.{suggest_or_list(name, sorted(held))}"
+            )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

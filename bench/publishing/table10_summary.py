@@ -29,7 +29,7 @@ SHOWN = ("ML", *map(vera_label, reversed(LAMBDAS)), BEST_PCD)
 def lines(folder: str) -> Iterator[str]:
     """A row for each method; in a cell the end, what the paper's rule nearly gives, the paper's value, and of
     how many seeds."""
-    sheet = Table10().render(Results.at(folder, "paper", "published"))
+    sheet = Table10().render(Results.open(folder, "paper", "published"))
     found = {(line["method"], line["dataset"]): line for line in sheet.lines}
     yield from (f"| | {' | '.join(DATASETS)} |", f"|---|{'---|' * len(DATASETS)}")
     for label in SHOWN:

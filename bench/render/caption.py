@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from sweeps.store.row import Row
+from vera.wording import plural
 
 SHORT = 8
 """Digits of a fingerprint."""
@@ -21,7 +22,7 @@ def caption_tail(rows: Sequence[Row]) -> str:
     if not trials:
         return "No trial of this has been run."
     profiles = _each(f"{row.profile} profile" for row in trials)
-    count = f"{len(trials)} trial{'s' if len(trials) > 1 else ''}"
+    count = plural(len(trials), "trial")
     data = _each(f"{row.dataset} (data {row.data_fingerprint[:SHORT]})" for row in trials)
     made_with = f"Code {_code(trials)}, {_torch(trials)}, on {_hardware(trials)}."
     return f"{profiles[0].upper()}{profiles[1:]}: {count} on {data}. {made_with}"
@@ -42,9 +43,7 @@ def _torch(rows: Iterable[Row]) -> str:
 def _hardware(rows: Iterable[Row]) -> str:
     """The model of the processor; of a CPU also its cores, which say little about a GPU."""
     return _each(
-        f"{row.processor} ({row.cores} core{'s' if row.cores > 1 else ''})"
-        if row.device == "cpu"
-        else row.processor
+        f"{row.processor} ({plural(row.cores, 'core')})" if row.device == "cpu" else row.processor
         for row in rows
     )
 

@@ -5,12 +5,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from bench.cli.counts import counted
-from bench.judging.results import metrics_of
+from bench.judging.results import read_metrics
 from bench.report.curves import LIMIT, Curve, Name, drawing
 from bench.report.markup import Markup, element, together
 from bench.report.numbers import exact, short_commit
 from sweeps.store.row import Row
+from vera.wording import plural
 
 ROW_FACTS = ("task", "attempt", "cpus", "gpus", "device", "processor", "cores", "started_at", "finished_at")
 """Columns of the row that are shown as they are."""
@@ -24,7 +24,7 @@ def detail(row: Row, curves: Mapping[Name, Curve], flag: str = "") -> Markup:
         element(
             "div",
             _facts(
-                "Metrics" if row.outcome == "ok" else "Metrics, the last finite ones", metrics_of(row).items()
+                "Metrics" if row.outcome == "ok" else "Metrics, the last finite ones", read_metrics(row).items()
             ),
             _facts("Settings", flat(json.loads(row.spec))),
             _facts("Provenance", _provenance(row)),
@@ -61,7 +61,7 @@ def _ending(row: Row) -> Markup:
     ]
     return together(
         [element("p", text, class_="why") for text in reason],
-        [element("h5", f"Restarted {counted(len(tries), 'time')}"), element("ol", tries)] if tries else [],
+        [element("h5", f"Restarted {plural(len(tries), 'time')}"), element("ol", tries)] if tries else [],
         [element("h5", "End of its log"), element("pre", row.log_tail, tabindex=0)] if row.log_tail else [],
     )
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import get_args
 
 from bench.artifact import Artifact
-from bench.cli.counts import counted
 from bench.judging.results import Results
 from bench.report.markup import Markup, element, together
 from bench.report.numbers import short_commit
 from bench.report.section import section
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
+from vera.wording import plural
 
 HERE = Path(__file__).parent
 PROFILES: tuple[Profile, ...] = tuple(reversed(get_args(Profile)))
@@ -84,7 +84,7 @@ def _profile_line(profile: Profile, n: int) -> Markup:
     if not n:
         return together(f"{profile} profile: no trials")
     link = element("a", f"{profile} profile", href=f"#{profile}")
-    return together(link, f": {counted(n, 'trial')} (", _inner(profile), ")")
+    return together(link, f": {plural(n, 'trial')} (", _inner(profile), ")")
 
 
 def _inner(profile: Profile) -> Markup:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import get_args
 
 from bench.artifact import Artifact
-from bench.cli.counts import counted
 from bench.judging.claims import Claim, Finding, Judgement
 from bench.judging.results import Results
 from bench.report.markup import Markup, element, together
 from sweeps.store.row import FAILURES
 from vera.errors import VeraError
+from vera.wording import plural
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Coverage:
     @property
     def progress(self) -> str:
         if self.wanted is None:
-            return counted(self.done, "trial")
+            return plural(self.done, "trial")
         more = f", and {self.extra} of other seeds" if self.extra else ""
-        return f"{self.done} of {counted(self.wanted, 'trial')}{more}" if self.wanted else ""
+        return f"{self.done} of {plural(self.wanted, 'trial')}{more}" if self.wanted else ""
 
     @property
     def losses(self) -> str:

@@ -8,7 +8,6 @@ said of one table is not said of all.
 from collections.abc import Sequence
 
 from bench.artifact import Artifact, Sheet, rendered
-from bench.cli.counts import counted
 from bench.judging.results import Results
 from bench.render.headings import heading, notes
 from bench.report.figure import picture
@@ -18,6 +17,7 @@ from bench.report.sheet import table
 from bench.report.trials import trial_list
 from sweeps.trial.identity import Profile
 from vera.errors import VeraError
+from vera.wording import plural
 
 MEANINGS: dict[Profile, str] = {
     "paper": "The paper's own setting. These numbers, and only these, are comparable with the paper's.",
@@ -30,9 +30,9 @@ def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
     profile = results.profile
     about = [
         element("h3", "Scorecard", id=f"{profile}-scorecard"),
-        _scorecard(artifacts, results.apart()),
+        _scorecard(artifacts, results.copy_without_notes()),
         element("h3", "Tables and figures", id=f"{profile}-artifacts"),
-        [_artifact(artifact, results.apart()) for artifact in artifacts],
+        [_artifact(artifact, results.copy_without_notes()) for artifact in artifacts],
     ]
     trials = [element("h3", "Trials", id=f"{profile}-trials"), trial_list(results)]
     parts = [banner(profile, len(results.rows)), *about, *trials]
@@ -43,7 +43,7 @@ def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
 
 def banner(profile: Profile, n: int) -> Markup:
     title = element("h2", f"{profile} profile", id=f"{profile}-banner")
-    return element("div", title, element("p", f"{MEANINGS[profile]} {counted(n, 'trial')}."), class_="banner")
+    return element("div", title, element("p", f"{MEANINGS[profile]} {plural(n, 'trial')}."), class_="banner")
 
 
 def _scorecard(artifacts: Sequence[Artifact], results: Results) -> Markup:

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.cli.counts import counted
-from bench.judging.results import Results, metrics_of
+from bench.judging.results import Results, read_metrics
 from bench.report.curves import LIMIT, Curve, Name, by_name
 from bench.report.detail import detail
 from bench.report.markup import Markup, element, together
 from bench.report.numbers import number
 from sweeps.store.row import Row
+from vera.wording import plural
 
 HEADLINES = 4
 """Metrics that have a column of their own, at most."""
@@ -59,7 +59,7 @@ SECONDS = Field(
 def entries_of(results: Results) -> list[Entry]:
     """In the order of sweep, label and seed, as one would look for them."""
     rows = sorted(results.rows, key=lambda row: (row.sweep, row.label, row.seed, row.trial_id))
-    return [Entry(row, metrics_of(row), by_name(results.curves(row)), results.flag) for row in rows]
+    return [Entry(row, read_metrics(row), by_name(results.curves(row)), results.flag) for row in rows]
 
 
 def headlines(entries: Sequence[Entry]) -> list[str]:
@@ -117,7 +117,7 @@ def _controls(results: Results, n: int) -> Markup:
         placeholder="for example: vera outcome=ok",
         autocomplete="off",
     )
-    shown = element("output", counted(n, "trial"), for_=name)
+    shown = element("output", plural(n, "trial"), for_=name)
     return element("p", element("label", "Show only ", for_=name), field, " ", shown, class_="controls")
 
 

@@ -6,6 +6,7 @@ import math
 from torch import Tensor
 
 from vera.errors import DataCorrupt
+from vera.wording import plural
 
 
 def refuse_unfinite(x: Tensor, name: str, part: str) -> None:
@@ -19,7 +20,7 @@ def refuse_unfinite(x: Tensor, name: str, part: str) -> None:
     first = int(rows[0])
     value, count = (
         float(x.flatten(1)[first][wrong[first]][0]),
-        f"{len(rows):,} {part} point{'' if len(rows) == 1 else 's'}",
+        plural(len(rows), f"{part} point"),
     )
     raise DataCorrupt(
         f"The data set '{name}' has {count} not finite in single precision, the first in row {first} ({value:g}): "

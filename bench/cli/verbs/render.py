@@ -190,11 +190,11 @@ def _at_hand(text: str | None) -> Mapping[str, str]:
     if text is None:
         return {}
     from bench.cli.dataset_flag import dataset_part, fingerprint_at_hand
-    from bench.judging.results import data_key
+    from sweeps.trial.matching import make_data_key
 
     part, folder = dataset_part(text)
     found = fingerprint_at_hand(part, folder)
-    return {} if found is None else {data_key(part): found}
+    return {} if found is None else {make_data_key(part): found}
 
 
 def _on_other_images(asked: "list[Artifact]", stores: "list[Results]") -> "dict[Artifact, list[Results]]":
@@ -235,7 +235,7 @@ def _stores(arguments: argparse.Namespace, profile: "Profile") -> "list[Results]
         _at_hand(arguments.dataset),
     )
     found = [
-        Results.at(at, profile, source, at_hand)
+        Results.open(at, profile, source, at_hand)
         for source, at in folders.items()
         if may_exist(within(at, "trials"))
     ]
@@ -255,7 +255,7 @@ def _by_profile(artifact: "Artifact", stores: "list[Results]") -> "list[Results]
     first: dict[str, Results] = {}
     for store in stores:
         if store.profile not in first and artifact.is_in(store):
-            first[store.profile] = store.apart()
+            first[store.profile] = store.copy_without_notes()
     return list(first.values())
 
 

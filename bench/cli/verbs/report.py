@@ -89,13 +89,13 @@ def _by_profile(folder: str, source: "Source") -> "list[Results]":
 
 def _warnings(found: "list[Results]") -> list[str]:
     """What the page leaves out."""
-    from bench.cli.counts import counted
     from sweeps.trial.identity import PROTOCOL
+    from vera.wording import plural
 
     store = found[0].store
     older = sum(row.protocol != PROTOCOL for row in store.rows())
     verb = "is" if older == 1 else "are"
     left_out = (
-        f"{counted(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
+        f"{plural(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
     )
     return [*([left_out] if older else []), *store.problems]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from bench.cli.costs import own_cores, plan_cost, published_seconds, trial_cost
-from bench.cli.counts import counted
 from bench.cli.flags import (
     DATA_DIR,
     DATASET,
@@ -26,6 +25,7 @@ from bench.cli.verbs.inspect import name_problems, opened
 from sweeps.errors import Interrupted
 from sweeps.store.row import FAILURES
 from vera.errors import DataMissing
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.cluster.execute import Engine
@@ -81,7 +81,7 @@ def _tell(arguments: argparse.Namespace, plan: "Plan") -> None:
     for trial in plan.missing:
         cost = trial_cost(flop_of(arguments.sweep), trial, plan.seconds.get(trial.id))
         about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
-        print(f"  {trial.id[:8]}  {about} {counted(trial.spec.steps, 'step')}   {cost}")
+        print(f"  {trial.id[:8]}  {about} {plural(trial.spec.steps, 'step')}   {cost}")
     for lacking in _lacking(plan, arguments.data_dir):
         print(f"vera: It cannot be run yet: {lacking}", file=sys.stderr)
 
@@ -194,14 +194,14 @@ def _plan(arguments: argparse.Namespace) -> "Plan":
     from sweeps.store.row import Outcome
     from sweeps.trial.plan import make_plan
     from vera.errors import SettingError
-    from vera.spec.settings import nearest
+    from vera.spec.settings import suggest_or_list
 
     store = opened(arguments)
     retry = [outcome.strip() for outcome in getattr(arguments, "retry", "").split(",") if outcome.strip()]
     for outcome in retry:
         if outcome not in get_args(Outcome):
             raise SettingError(
-                f"--retry knows no outcome '{outcome}'.{nearest(outcome, list(get_args(Outcome)))}"
+                f"--retry knows no outcome '{outcome}'.{suggest_or_list(outcome, list(get_args(Outcome)))}"
             )
     trials, rows = asked_trials(arguments, store), store.rows()
     if not getattr(arguments, "dry_run", True):
@@ -226,4 +226,4 @@ def _summary(arguments: argparse.Namespace, plan: "Plan") -> str:
             *(f" · {n} {how}" for how, n in others.items() if n),
         ]
     )
-    return f"{arguments.sweep} · {arguments.profile} profile · {counted(total, 'trial')} · {done}{about}"
+    return f"{arguments.sweep} · {arguments.profile} profile · {plural(total, 'trial')} · {done}{about}"

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.cli.counts import counted
 from bench.cli.flag_values import at_least, seeds, whole
 from bench.cli.flags import (
     DATA_DIR,
@@ -34,6 +33,7 @@ from sweeps.search.objective import AGGREGATES
 from sweeps.search.samplers import SAMPLERS
 from sweeps.search.stopping_rules import SCHEDULERS
 from vera.errors import SettingError
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,9 +185,9 @@ def with_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
 
 
 def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> str:
-    spec, configurations = declared.base(profile).spec, counted(budget.configurations, "configuration")
+    spec, configurations = declared.base(profile).spec, plural(budget.configurations, "configuration")
     return (
-        f"{declared.sweep} · {profile} profile · {configurations} of {counted(len(declared.seeds), 'seed')}, {begun} of them begun "
+        f"{declared.sweep} · {profile} profile · {configurations} of {plural(len(declared.seeds), 'seed')}, {begun} of them begun "
         f"already · sampler {budget.sampler}, scheduler {budget.scheduler} · {spec.steps:,} steps a trial at most"
     )
 
@@ -195,7 +195,7 @@ def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int
 def to_come(declared: "Search", profile: "Profile", budget: "Budget", trials: int) -> list[str]:
     """What would be run: how much of it, and where it is looked."""
     steps = trials * declared.base(profile).spec.steps
-    head = f"would run up to {counted(trials, 'more trial')} of {steps:,} training steps in all{grid_cost(declared, profile)}"
+    head = f"would run up to {plural(trials, 'more trial')} of {steps:,} training steps in all{grid_cost(declared, profile)}"
     width = max(len(axis.name) for axis in declared.space.axes)
     in_grid = budget.sampler == "grid"
     values = {
@@ -244,7 +244,7 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
     lines = [f"{_ended(own)}{grid_cost(declared, arguments.profile)}"]
     if len(own) < len(found):
         lines.append(
-            f"it knew {counted(len(found) - len(own), 'configuration')} of other sweeps from the store"
+            f"it knew {plural(len(found) - len(own), 'configuration')} of other sweeps from the store"
         )
     for entry in best(found):
         whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
@@ -257,7 +257,7 @@ def _ended(own: "Sequence[Configuration]") -> str:
     stopped, unknown = sum(entry.stopped for entry in own), sum(entry.result() is None for entry in own)
     steps = sum(entry.steps for entry in own)
     ends = f"{stopped} of them stopped early, {unknown} without a score"
-    return f"{counted(len(own), 'configuration')}, {ends}; {counted(steps, 'training step')} in all"
+    return f"{plural(len(own), 'configuration')}, {ends}; {plural(steps, 'training step')} in all"
 
 
 def told(entry: "Configuration") -> str:
