@@ -23,7 +23,7 @@ import bench
 from bench.artifact import Artifact
 from sweeps.trial.sweep import Sweep, find_sweep, sweeps
 from vera.errors import SettingError, UnknownName, VeraError
-from vera.spec.settings import by_number, closest
+from vera.spec.settings import by_number, suggest
 from vera.spec.trial_spec import Component
 
 
@@ -85,7 +85,7 @@ class Catalogue:
         qualified = self.qualify(name)
         if qualified is None:
             raise UnknownName(
-                f"There is no table or figure '{name}'.{closest(name, self.artifact_names())} To list them: vera list"
+                f"There is no table or figure '{name}'.{suggest(name, self.artifact_names())} To list them: vera list"
             )
         if qualified in self._registered:
             return self._registered[qualified]
@@ -140,7 +140,7 @@ class Catalogue:
         if ":" in name or name in sweeps:
             return find_sweep(name)
         raise UnknownName(
-            f"There is no sweep '{name}'.{closest(name, self.sweep_names())} To list them: vera list"
+            f"There is no sweep '{name}'.{suggest(name, self.sweep_names())} To list them: vera list"
         )
 
     def _load(self, qualified: str) -> Artifact:

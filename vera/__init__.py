@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from vera.spec.registry import load_plugin
     from vera.spec.trial_spec import TrialSpec
     from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
-    from vera.training.trainer import Result, Trainer
+    from vera.training.trainer import Trainer, TrainingResult
 
 _HOME = {
     "Generator": "vera.models.generator",
-    "Result": "vera.training.trainer",
+    "TrainingResult": "vera.training.trainer",
     "Trainer": "vera.training.trainer",
     "TrialSpec": "vera.spec.trial_spec",
     "VeraError": "vera.errors",
@@ -32,7 +32,7 @@ _HOME = {
 __version__ = "0.1.0"
 __all__ = [
     "Generator",
-    "Result",
+    "TrainingResult",
     "Trainer",
     "TrialSpec",
     "VeraError",

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 
 @contextmanager
-def written_whole(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
+def write_atomically(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
     """A file that takes this name when the block ends, flushed to disk; if the block fails, what had the name
     keeps it."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")

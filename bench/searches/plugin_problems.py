@@ -25,7 +25,7 @@ def plugged_searches(
     task: str, registry: Registry[Any], trials: Trials, objective: Objective, seeds: tuple[int, ...]
 ) -> dict[str, Search]:
     """By method; `trials` are one of each that a plug-in brings and the task's networks are enough for."""
-    if not registry.foreign():
+    if not registry.plugin_names():
         return {}
     names = [trial.spec.method["name"] for trial in trials("smoke")]
     return {

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bench.judging.results import TUNING_SEED
+from sweeps.trial.matching import TUNING_SEED
 from bench.paper.experiments import tabular
 from bench.paper.experiments.mixtures import LAMBDAS
 from bench.paper.experiments.mixtures import setting as toy_setting
@@ -29,7 +29,7 @@ from sweeps.search.space import Axis, Space, choice, log_uniform, uniform, whole
 from sweeps.trial.identity import Profile, Trial
 from vera.errors import UnknownName
 from vera.spec.registry import joint_methods, methods
-from vera.spec.settings import nearest
+from vera.spec.settings import suggest_or_list
 
 SEEDS = (TUNING_SEED, TUNING_SEED + 1)
 SECONDS = Objective("seconds", worst=36_000.0, direction="small")
@@ -186,10 +186,12 @@ TASKS: Mapping[str, SearchTask] = {
 def find_search(task: str, method: str) -> Search:
     if task not in TASKS:
         raise UnknownName(
-            f"There is no task '{task}' to search.{nearest(task, list(TASKS))} To see them: vera search"
+            f"There is no task '{task}' to search.{suggest_or_list(task, list(TASKS))} To see them: vera search"
         )
     searches = TASKS[task].searches
     if method not in searches:
-        raise UnknownName(f"The task '{task}' has no search for '{method}'.{nearest(method, list(searches))}")
+        raise UnknownName(
+            f"The task '{task}' has no search for '{method}'.{suggest_or_list(method, list(searches))}"
+        )
     check_axes(searches[method], method)
     return searches[method]

@@ -5,7 +5,7 @@ from torch.nn.functional import cross_entropy
 
 from vera.joint import ClassifierMethod
 from vera.spec.registry import joint_methods
-from vera.spec.settings import Fraction, NonNegative, Positive
+from vera.spec.settings import NonNegative, Positive, UnitInterval
 from vera.training.optimisers import adam, descend
 
 
@@ -15,7 +15,7 @@ class SmoothLabels(ClassifierMethod):
     """Cross-entropy with softened labels; f is kept near 0 on all points, for cross-entropy alone leaves its level open."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-3
-    smoothing: Annotated[Fraction, "share of a label that is spread over all classes"] = 0.1
+    smoothing: Annotated[UnitInterval, "share of a label that is spread over all classes"] = 0.1
     level: Annotated[NonNegative, "weight of f² on all points"] = 0.01
 
     def setup(self):

@@ -66,7 +66,7 @@ class InterruptStopper(tune.Stopper):
         return False
 
     def stop_all(self) -> bool:
-        return self.interrupt.asked or self.callback.store_error is not None
+        return self.interrupt.is_pending or self.callback.store_error is not None
 
     def __deepcopy__(self, memo: Any) -> "InterruptStopper":
         return self

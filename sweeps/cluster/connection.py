@@ -14,7 +14,7 @@ from typing import Any
 from sweeps.cluster.head_watch import watched_head
 from sweeps.errors import EngineError
 from sweeps.store.local_folder import locked
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 
 QUIET = {
     "RAY_AUTH_MODE": "token",
@@ -183,7 +183,7 @@ def _make_token(path: Path) -> None:
     with locked(path.with_name(f".{path.name}.lock")):
         if _has_token(path):
             return
-        with written_whole(path, mode=0o600) as file:
+        with write_atomically(path, mode=0o600) as file:
             file.write(secrets.token_hex(32).encode())
 
 

@@ -33,7 +33,7 @@ from sweeps.store.store import DELAY, Store
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial, data_parts
 from vera.tasks.build import build_task, locate_files
-from vera.training.interrupts import deferred_interrupt
+from vera.training.interrupts import defer_interrupt
 
 if TYPE_CHECKING:
     from sweeps.cluster.callback import ListenerCallback
@@ -153,7 +153,7 @@ def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
     measurements."""
     for part in data_parts(trials):
         locate_files(part, data_dir)
-    kinds = {canonical_json([trial.spec.task_part, trial.spec.dataset]): trial.spec for trial in trials}
+    kinds = {canonical_json([trial.spec.task_component, trial.spec.dataset]): trial.spec for trial in trials}
     return sorted({note for spec in kinds.values() for note in build_task(spec).preflight(spec, data_dir)})
 
 
@@ -186,7 +186,7 @@ def fit(asked: Asked, engine: Engine, listener: Listener, store: Store, folder: 
         return tune.PlacementGroupFactory([{"CPU": engine.conditions.cpus} | ({"GPU": gpus} if gpus else {})])
 
     callback = ListenerCallback(listener, store)
-    with deferred_interrupt(signal.SIGTERM) as interrupt, _told_if_busy(asked, engine, callback, listener):
+    with defer_interrupt(signal.SIGTERM) as interrupt, _told_if_busy(asked, engine, callback, listener):
         tuner = tune.Tuner(
             tune.with_resources(tune.with_parameters(TrialTrainable, site=site_of(engine)), wanted),
             param_space=dict(asked.space),

@@ -252,7 +252,7 @@ class Attempt:
 
     def metrics(self) -> dict[str, float]:
         """The latest ones that are finite."""
-        latest = {} if self.trainer is None else self.trainer.journal.latest()
+        latest = {} if self.trainer is None else self.trainer.journal.latest_metrics()
         values = {**latest, **self.measurement.metrics}
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
@@ -260,7 +260,7 @@ class Attempt:
         spec, conditions = self.trial.spec, self.conditions
         return Row(
             trial_id=self.trial.id, outcome=ending.outcome, outcome_step=ending.step, reason=ending.reason,
-            metrics=canonical_json(self.metrics()), task=spec.task_part["name"], profile=self.trial.profile, sweep=self.trial.sweep,
+            metrics=canonical_json(self.metrics()), task=spec.task_component["name"], profile=self.trial.profile, sweep=self.trial.sweep,
             label=self.trial.name, dataset=spec.dataset["name"], data_fingerprint=self.trial.facts["data_fingerprint"],
             energy=spec.networks.get("energy", {}).get("name", ""), method=spec.method["name"], seed=spec.seed, steps=spec.steps,
             batch_size=spec.batch_size, spec=canonical_json(self.trial.facts), protocol=PROTOCOL, attempt=conditions.attempt,

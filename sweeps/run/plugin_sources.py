@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
-from vera.spec.registry import datasets, models, source_of
+from vera.spec.registry import datasets, find_source_hash, models
 from vera.spec.trial_spec import TrialSpec
 
 SUFFIX = "_source"
@@ -25,7 +25,8 @@ def plugin_sources(spec: TrialSpec) -> dict[str, str]:
     parts = {"method": (build_task(spec).methods, spec.method), "dataset": (datasets, spec.dataset)}
     parts |= {role: (models, part) for role, part in spec.networks.items()}
     found = {
-        f"{role}{SUFFIX}": source_of(registry.get(part["name"])) for role, (registry, part) in parts.items()
+        f"{role}{SUFFIX}": find_source_hash(registry.get(part["name"]))
+        for role, (registry, part) in parts.items()
     }
     return {name: source for name, source in found.items() if source}
 

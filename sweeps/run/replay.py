@@ -10,7 +10,7 @@ from sweeps.run.conditions import Conditions
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
-from vera.training.trainer import usable_device
+from vera.training.trainer import resolve_device
 
 SAME = ("outcome", "outcome_step", "reason", "metrics", "restarts")
 """Columns that decide whether two runs of a trial agree."""
@@ -32,7 +32,7 @@ def _check_device(row: Row, device: str) -> None:
     """EngineError where the replay could not even begin: a row of that would differ in everything and say
     little."""
     try:
-        usable_device(device)
+        resolve_device(device)
     except SettingError as error:
         raise EngineError(
             f"The trial {row.trial_id[:8]} is replayed on {device}, as it was run, which this machine cannot use "

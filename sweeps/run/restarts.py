@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sweeps.store.local_folder import remove_abandoned
 from sweeps.trial.canonical_json import canonical_json
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 from vera.spec.trial_spec import TrialSpec
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 LOG = ".restarts.json"
 """How the name of a log ends, after the trial's id."""
@@ -57,7 +57,7 @@ class RestartLog:
             return
         path = _beside(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as file:
+        with write_atomically(path) as file:
             file.write(json.dumps([asdict(entry) for entry in self.entries]).encode())
 
     def with_entry(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
@@ -66,7 +66,9 @@ class RestartLog:
     def spec_of(self, spec: TrialSpec) -> TrialSpec:
         """The spec that runs now: the trial's own, with the seed of this restart."""
         return (
-            replace(spec, seed=seed_for(spec.seed, f"restart {len(self.entries)}")) if self.entries else spec
+            replace(spec, seed=derive_seed(spec.seed, f"restart {len(self.entries)}"))
+            if self.entries
+            else spec
         )
 
     @property

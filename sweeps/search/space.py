@@ -1,10 +1,10 @@
-"""The space of a search: which settings of a trial are looked for, and where.
+"""The search space: which settings of a trial vary, and over which values.
 
-An axis is named by its place in the specification: `method.lr`, `networks.generator.latent_dim`,
-`batch_size`. One axis may set several places at once, where two rates are to move together. A point of the
-space is plain data, one value an axis, and can be read back off a stored trial: that is how a search knows
-what was tried before. Trap: a value is rounded to six digits before it is used, so that the point which a
-trial was made of and the one read off its row are the same.
+An axis is named by its path in the specification: `method.lr`, `networks.generator.latent_dim`, `batch_size`.
+One axis may set several paths at once, for example two learning rates that move together. A point of the
+space is plain data, one value per axis, and can be read back from a stored trial: this is how a search finds
+what was tried before. Trap: values are rounded to six digits before use, so that the point a trial was built
+from equals the point read from its row.
 """
 
 import itertools
@@ -24,126 +24,119 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Axis:
-    """A setting and its values: from `low` to `high`, or one of `choices`. `grid` is what a grid takes of
-    it."""
+    """A setting and its values: from `low` to `high`, or one of `choices`."""
 
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     low: float | None = None
     high: float | None = None
     log: bool = False
-    whole: bool = False
+    integer: bool = False
     choices: tuple[Any, ...] = ()
     grid: tuple[Any, ...] = ()
+    """The values that a grid search tries."""
 
     def __post_init__(self) -> None:
-        if not self.places:
-            raise SettingError("An axis of a search needs a place, such as 'method.lr'.")
+        if not self.paths:
+            raise SettingError("An axis of a search needs a path, such as 'method.lr'.")
         if bool(self.choices) == (self.low is not None and self.high is not None):
-            raise SettingError(f"The axis '{self.name}' has either choices or both low and high.")
-        if (
-            self.low is not None
-            and self.high is not None
-            and not (0 if self.log else -math.inf) < self.low < self.high
-        ):
-            raise SettingError(f"The axis '{self.name}' needs low < high, and low > 0 on a log scale.")
+            raise SettingError(f"The axis '{self.name}' needs either choices or both low and high.")
+        if not self.choices:
+            low, high = self.bounds
+            if not (0 if self.log else -math.inf) < low < high:
+                raise SettingError(f"The axis '{self.name}' needs low < high, and low > 0 on a log scale.")
         for value in self.grid:
-            if not self.holds(value):
+            if not self.has_value(value):
                 is_text = isinstance(value, str) and not self.choices
-                wrong = "which is no number" if is_text else f"but not in its range, {self.extent}"
+                wrong = "which is not a number" if is_text else f"which is outside its range, {self.extent}"
                 raise SettingError(f"The axis '{self.short_name}' has {value!r} in its grid, {wrong}.")
 
     @property
     def name(self) -> str:
-        return self.places[0]
+        return self.paths[0]
 
     @property
     def short_name(self) -> str:
-        """The last part of its place, for people."""
+        """The last component of its path, for tables and messages."""
         return self.name.rpartition(".")[2]
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """(low, high) of an axis without choices."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.low, self.high
+
+    @property
     def extent(self) -> str:
-        """In words."""
+        """The range or the choices, as text."""
         return (
             f"one of {', '.join(map(str, self.choices))}"
             if self.choices
             else f"{self.low:g} to {self.high:g}"
         )
 
-    def parsed(self, text: str) -> Any:
-        """A value as it is typed; whether the axis holds it is another question."""
+    def parse(self, text: str) -> Any:
+        """The value that a user typed. It may lie outside the axis; text that is not a number stays text."""
         if self.choices:
             return next((choice for choice in self.choices if str(choice).lower() == text.lower()), text)
         try:
             value = float(text)
         except ValueError:
             return text
-        return int(value) if self.whole and value.is_integer() else float(f"{value:.{DIGITS}g}")
+        return int(value) if self.integer and value.is_integer() else _round_digits(value)
 
-    def holds(self, value: Any) -> bool:
+    def has_value(self, value: Any) -> bool:
+        """Whether the value lies on the axis. A bound that was rounded still counts as inside."""
         if self.choices:
-            return any(same(value, choice) for choice in self.choices)
+            return any(is_same_value(value, choice) for choice in self.choices)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        if (
-            self.whole and isinstance(value, float) and not value.is_integer()
-        ):  # nor are a NaN and an infinity
+        if self.integer and isinstance(value, float) and not value.is_integer():  # rules out NaN and infinity
             return False
-        assert self.low is not None
-        assert self.high is not None
-        slack = 10.0**-DIGITS  # a bound that was rounded is still the bound
-        return (
-            self.low * (1 - slack) <= value <= self.high * (1 + slack)
-            if self.low > 0
-            else self.low <= value <= self.high
-        )
+        low, high = self.bounds
+        slack = 10.0**-DIGITS if low > 0 else 0.0
+        return low * (1 - slack) <= value <= high * (1 + slack)
 
     def draw(self, rng: random.Random) -> Any:
-        """Evenly, on the axis's own scale."""
+        """A uniform draw, on the logarithm of the values if `log`."""
         if self.choices:
             return rng.choice(self.choices)
-        assert self.low is not None
-        assert self.high is not None
-        if self.whole and not self.log:
-            return rng.randint(int(self.low), int(self.high))
-        value = (
-            math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
-            if self.log
-            else rng.uniform(self.low, self.high)
-        )
-        return self.settled(value)
+        low, high = self.bounds
+        if self.integer and not self.log:
+            return rng.randint(int(low), int(high))
+        value = math.exp(rng.uniform(math.log(low), math.log(high))) if self.log else rng.uniform(low, high)
+        return self.round(value)
 
-    def settled(self, value: Any) -> Any:
-        """As it is used and stored: a whole number, or six digits."""
+    def round(self, value: Any) -> Any:
+        """The value as it is used and stored: an integer, or a number of six digits."""
         if self.choices:
             return value
-        return round(value) if self.whole else float(f"{value:.{DIGITS}g}")
+        return round(value) if self.integer else _round_digits(value)
 
     def position(self, value: Any) -> float:
-        """From 0 to 1 along the axis, for figures and measures of importance."""
+        """The position along the axis, from 0 to 1, for figures."""
         if self.choices:
-            place = next(number for number, choice in enumerate(self.choices) if same(choice, value))
-            return place / max(1, len(self.choices) - 1)
-        assert self.low is not None
-        assert self.high is not None
+            index = next(number for number, choice in enumerate(self.choices) if is_same_value(choice, value))
+            return index / max(1, len(self.choices) - 1)
+        low, high = self.bounds
         scale = math.log if self.log else float
-        return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
+        return (scale(value) - scale(low)) / (scale(high) - scale(low))
 
 
-def uniform(*places: str, low: float, high: float, grid: tuple[float, ...] = ()) -> Axis:
-    return Axis(places, low, high, grid=grid)
+def uniform(*paths: str, low: float, high: float, grid: tuple[float, ...] = ()) -> Axis:
+    return Axis(paths, low, high, grid=grid)
 
 
-def log_uniform(*places: str, low: float, high: float, grid: tuple[float, ...] = ()) -> Axis:
-    return Axis(places, low, high, log=True, grid=grid)
+def log_uniform(*paths: str, low: float, high: float, grid: tuple[float, ...] = ()) -> Axis:
+    return Axis(paths, low, high, log=True, grid=grid)
 
 
-def whole(*places: str, low: int, high: int, log: bool = False, grid: tuple[int, ...] = ()) -> Axis:
-    return Axis(places, low, high, log, whole=True, grid=grid)
+def integer(*paths: str, low: int, high: int, log: bool = False, grid: tuple[int, ...] = ()) -> Axis:
+    return Axis(paths, low, high, log, integer=True, grid=grid)
 
 
-def choice(*places: str, values: tuple[Any, ...]) -> Axis:
-    return Axis(places, choices=values, grid=values)
+def choice(*paths: str, values: tuple[Any, ...]) -> Axis:
+    return Axis(paths, choices=values, grid=values)
 
 
 @dataclass(frozen=True)
@@ -153,22 +146,21 @@ class Space:
     axes: tuple[Axis, ...]
 
     def grid(self) -> Iterator[Point]:
-        """Every combination of the axes' grids, the last axis fastest."""
+        """Every combination of the axes' grids; the last axis varies fastest."""
         for axis in self.axes:
             if not axis.grid:
-                raise SettingError(f"The axis '{axis.name}' declares no grid; take --sampler random or tpe.")
+                raise SettingError(f"The axis '{axis.name}' declares no grid: use --sampler random or tpe.")
         for values in itertools.product(*(axis.grid for axis in self.axes)):
             yield dict(zip(self.names, values, strict=True))
 
     def with_grid(self, name: str, texts: Sequence[str]) -> "Space":
-        """The same axes, of which one has these values as its grid; it is named by a place or by the last
-        part of its first."""
-        found = [axis for axis in self.axes if name in (*axis.places, axis.short_name)]
+        """The same space in which one axis, given by a path or its short name, has these grid values."""
+        found = [axis for axis in self.axes if name in (*axis.paths, axis.short_name)]
         if not found:
             raise SettingError(
                 f"This search has no axis '{name}'.{nearest(name, [axis.short_name for axis in self.axes])}"
             )
-        values = tuple(dict.fromkeys(map(found[0].parsed, texts)))
+        values = tuple(dict.fromkeys(map(found[0].parse, texts)))
         return Space(tuple(replace(axis, grid=values) if axis is found[0] else axis for axis in self.axes))
 
     @property
@@ -178,36 +170,40 @@ class Space:
     def draw(self, rng: random.Random) -> Point:
         return {axis.name: axis.draw(rng) for axis in self.axes}
 
-    def settled(self, point: Mapping[str, Any]) -> Point:
-        return {axis.name: axis.settled(point[axis.name]) for axis in self.axes}
+    def round_point(self, point: Mapping[str, Any]) -> Point:
+        return {axis.name: axis.round(point[axis.name]) for axis in self.axes}
 
     def apply(self, spec: TrialSpec, point: Mapping[str, Any]) -> TrialSpec:
-        """The specification at this point."""
+        """The specification with the point's values."""
         for axis in self.axes:
-            for place in axis.places:
-                spec = _with(spec, place, point[axis.name])
+            for path in axis.paths:
+                spec = _replace_setting(spec, path, point[axis.name])
         return spec
 
     def read(self, facts: Mapping[str, Any]) -> Point | None:
-        """The point at which a stored trial lies; None if it lies outside, or its axes' places disagree."""
+        """The point of a stored trial; None if it lies outside the space, or the paths of an axis disagree."""
         point: Point = {}
         for axis in self.axes:
-            values = [_at(facts, place) for place in axis.places]
-            if any(not axis.holds(value) or not same(value, values[0]) for value in values):
+            values = [_read_setting(facts, path) for path in axis.paths]
+            if any(not axis.has_value(value) or not is_same_value(value, values[0]) for value in values):
                 return None
             point[axis.name] = values[0]
         return point
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal as data: a list from JSON is the tuple it was written from, and True is not 1."""
+def is_same_value(one: Any, other: Any) -> bool:
+    """Whether two values are equal as data: a list read from JSON equals a tuple, and True is not 1."""
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_same_value, one, other))
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _with(spec: TrialSpec, place: str, value: Any) -> TrialSpec:
-    match place.split("."):
+def _round_digits(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _replace_setting(spec: TrialSpec, path: str, value: Any) -> TrialSpec:
+    match path.split("."):
         case ["batch_size"]:
             return replace(spec, batch_size=value)
         case ["method", name]:
@@ -215,12 +211,12 @@ def _with(spec: TrialSpec, place: str, value: Any) -> TrialSpec:
         case ["networks", role, name] if role in spec.networks:
             return replace(spec, networks={**spec.networks, role: {**spec.networks[role], name: value}})
     raise SettingError(
-        f"A search knows no place '{place}': it is batch_size, method.SETTING or networks.ROLE.SETTING."
+        f"A search cannot set '{path}': use batch_size, method.SETTING or networks.ROLE.SETTING."
     )
 
 
-def _at(facts: Mapping[str, Any], place: str) -> Any:
+def _read_setting(facts: Mapping[str, Any], path: str) -> Any:
     found: Any = facts
-    for key in place.split("."):
+    for key in path.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
     return found

@@ -35,7 +35,7 @@ from pyarrow import fs
 from sweeps.store.address import Address, within
 from sweeps.store.folder import LEFT, Commit, Fill, Folder, Identity, Opening, Source, explained
 from sweeps.store.s3 import connected, numbered
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 
 REQUESTS = 16
 """Requests under way at once: with many small objects, time is all waiting."""
@@ -97,7 +97,7 @@ class RemoteFolder(Folder):
     def get(self, name: str, path: Path) -> bool:
         """Copy an object here, whole or not at all; whether there was one."""
         try:
-            with self.opened(name) as source, written_whole(path) as file:
+            with self.opened(name) as source, write_atomically(path) as file:
                 while piece := source.file.read(WHOLE):
                     file.write(piece)
         except FileNotFoundError:

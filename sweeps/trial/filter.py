@@ -6,7 +6,7 @@ from typing import Any
 
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
-from vera.spec.settings import closest, nearest
+from vera.spec.settings import suggest, suggest_or_list
 
 LISTED = 12
 """Values of a key that an error names at most."""
@@ -43,7 +43,7 @@ def _instead(value: str, values: list[str]) -> str:
     same = [each for each in values if each.lower() == value.lower()]
     if same:
         return f" Did you mean {same[0]}?"
-    return nearest(value, values) if len(values) <= LISTED else closest(value, values)
+    return suggest_or_list(value, values) if len(values) <= LISTED else suggest(value, values)
 
 
 def _meant(key: str, known: set[str]) -> str:
@@ -54,8 +54,8 @@ def _meant(key: str, known: set[str]) -> str:
     part, dot, setting = key.partition(".")
     settings = [name.removeprefix(f"{part}.") for name in known if name.startswith(f"{part}.")]
     if not dot or not settings:
-        return nearest(key, sorted(known))
-    close = closest(setting, settings)  # without the part, which would make any two settings look alike
+        return suggest_or_list(key, sorted(known))
+    close = suggest(setting, settings)  # without the part, which would make any two settings look alike
     among = f" Of {part} there is: {', '.join(sorted(settings))}."
     return close.replace(" Did you mean ", f" Did you mean {part}.").replace(" or ", f" or {part}.") or among
 
@@ -82,7 +82,7 @@ def _facets(trial: Trial) -> dict[str, Any]:
         "dataset": spec.dataset["name"],
         "method": spec.method["name"],
         "energy": "",
-        "task": spec.task_part["name"],
+        "task": spec.task_component["name"],
         "seed": spec.seed,
         **{role: part["name"] for role, part in spec.networks.items()},
         **{f"method.{name}": value for name, value in trial.facts["method"].items()},

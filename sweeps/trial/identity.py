@@ -110,7 +110,7 @@ def resolved(spec: TrialSpec) -> dict[str, Any]:
         "dataset": _resolve(datasets, spec.dataset),
         "method": _resolve(build_task(spec).methods, spec.method),
         "networks": {role: _resolve(models, part, INFERRED) for role, part in spec.networks.items()},
-        "task": _resolved_task(spec.task_part),
+        "task": _resolved_task(spec.task_component),
     }
 
 
@@ -133,7 +133,7 @@ def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tupl
     """Methods that plug-ins bring, as tables take them, as far as these networks are all they need: the name,
     its networks, and every default written out, to tell it from others of its name. One that lacks a default
     is left out."""
-    for name in registry.foreign():
+    for name in registry.plugin_names():
         roles = registry.get(name).network_names()
         if set(roles) <= set(networks) and not without_default(registry.get(name)):
             yield name, roles, _resolve(registry, {"name": name})
@@ -142,7 +142,7 @@ def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tupl
 def without_default(method: Any) -> list[str]:
     """The settings of a method that must be given."""
     return [
-        s.name for s in settings_of(method).values() if s.required and s.name not in method.network_names()
+        s.name for s in settings_of(method).values() if s.is_required and s.name not in method.network_names()
     ]
 
 
@@ -152,7 +152,7 @@ def _resolve(registry: Registry[Any], part: Component, inferred: tuple[str, ...]
     name, factory = part["name"], registry.get(part["name"])
     networks = factory.network_names() if hasattr(factory, "network_names") else ()
     known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
-    defaults = {s.name: s.default for s in known.values() if not s.required and s.name not in inferred}
+    defaults = {s.name: s.default for s in known.values() if not s.is_required and s.name not in inferred}
     given = {key: value for key, value in part.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)
     values = {

@@ -10,8 +10,8 @@ from typing import Any
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial, with_seed
 from vera.errors import PluginError, SettingError, UnknownName
-from vera.spec.registry import Registry, in_plugins, plugin_of
-from vera.spec.settings import check_value, closest
+from vera.spec.registry import Registry, find_plugin_file, wrap_plugin_errors
+from vera.spec.settings import check_value, suggest
 from vera.spec.trial_spec import TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
@@ -37,7 +37,7 @@ class Sweep:
 
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
         own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
-        with in_plugins(f"listing the trials of '{self.name}'"):
+        with wrap_plugin_errors(f"listing the trials of '{self.name}'"):
             return [
                 replace(trial, sweep=self.name)
                 for trial in self._listed(profile, own if seeds is None else seeds)
@@ -45,7 +45,7 @@ class Sweep:
 
     def _listed(self, profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
         """As they come, each looked at: a plug-in's function may give anything."""
-        path = plugin_of(self.enumerate)
+        path = find_plugin_file(self.enumerate)
         who = f"The sweep '{self.name}'{f' of the plug-in {path}' if path else ''}"
         given = self.enumerate(profile, seeds)
         if not isinstance(given, Iterable):
@@ -112,7 +112,7 @@ def _written_trial(content: Any) -> Trial:
     unknown = next((key for key in content if key not in WRITTEN), None)
     if unknown is not None:
         raise SettingError(
-            f"it has '{unknown}', which is none of {', '.join(WRITTEN)}.{closest(unknown, WRITTEN)}"
+            f"it has '{unknown}', which is none of {', '.join(WRITTEN)}.{suggest(unknown, WRITTEN)}"
         )
     lacking = [key for key in ("profile", "spec") if key not in content]
     if lacking:

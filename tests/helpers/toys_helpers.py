@@ -17,7 +17,7 @@ def record_of(trial, seed=0, outcome="ok", arrays=None, step=None, **metrics):
         trial.id, outcome=outcome, outcome_step=spec.steps if step is None else step, metrics=canonical_json(metrics),
         profile=trial.profile, label=trial.label, dataset=spec.dataset["name"], energy=spec.networks["energy"]["name"],
         method=spec.method["name"], seed=seed, steps=spec.steps, spec=canonical_json(trial.facts), protocol=PROTOCOL,
-        versions='{"torch":"2.13.0"}', task=spec.task_part["name"],
+        versions='{"torch":"2.13.0"}', task=spec.task_component["name"],
     )  # fmt: skip
     return Record(row, arrays=arrays or {})
 

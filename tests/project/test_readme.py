@@ -329,7 +329,7 @@ def test_a_method_is_made_as_its_line_says_of_what_it_needs(line):
 
 
 def test_the_table_of_methods_has_all_of_them():
-    assert {line[0].strip("`") for line in METHOD_LINES} == {*methods} - {*methods.foreign()}
+    assert {line[0].strip("`") for line in METHOD_LINES} == {*methods} - {*methods.plugin_names()}
 
 
 def test_the_error_shown_is_the_error_given(tmp_path):

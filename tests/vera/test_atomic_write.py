@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 
 
 def test_two_writers_of_one_number_do_not_meet(tmp_path, monkeypatch):
     """As on two nodes of a cluster that share a disk."""
     monkeypatch.setattr(os, "getpid", lambda: 7)
     path = tmp_path / "run.pt"
-    with written_whole(path) as first, written_whole(path) as second:
+    with write_atomically(path) as first, write_atomically(path) as second:
         first.write(b"first")
         second.write(b"second")
     assert path.read_bytes() == b"first"
@@ -27,7 +27,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, failing):
     path.write_bytes(b"old")
     if failing != "write":
         monkeypatch.setattr(os, failing, fail)
-    with pytest.raises(OSError, match="no space left"), written_whole(path) as file:
+    with pytest.raises(OSError, match="no space left"), write_atomically(path) as file:
         file.write(b"new") if failing != "write" else fail()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -35,6 +35,6 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, failing):
 
 def test_a_secret_is_never_readable_by_others(tmp_path):
     path = tmp_path / "token"
-    with written_whole(path, mode=0o600) as file:
+    with write_atomically(path, mode=0o600) as file:
         assert os.fstat(file.fileno()).st_mode & 0o077 == 0
     assert path.stat().st_mode & 0o777 == 0o600

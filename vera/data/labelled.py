@@ -22,7 +22,7 @@ from vera.data.contract import DataSet, Stream
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,9 @@ class Split(DataSet):
         )
 
     def test_points(self, seed: int, n: int | None = None) -> Tensor:
-        return choose_rows(self.held_out, n, torch.Generator().manual_seed(seed_for(seed, "held-out points")))
+        return choose_rows(
+            self.held_out, n, torch.Generator().manual_seed(derive_seed(seed, "held-out points"))
+        )
 
     def _check(self, part: str, x: Tensor, labels: Tensor) -> None:
         """A label that is no class would be an error deep inside a step, and −100 would be passed over in
@@ -159,7 +161,9 @@ class LabelledStream(Stream):
     def __init__(self, split: Split, batch_size: int, seed: int) -> None:
         super().__init__(seed)
         self.split = split
-        self.rows = EpochStream(torch.arange(len(split.train)), batch_size, seed_for(seed, "labelled points"))
+        self.rows = EpochStream(
+            torch.arange(len(split.train)), batch_size, derive_seed(seed, "labelled points")
+        )
 
     def next_batch(self) -> LabelledBatch:
         rows = self.rows.next_batch()
@@ -184,9 +188,9 @@ class TwoStreams(Stream):
         super().__init__(seed)
         self.split = split
         self.unlabelled = EpochStream(
-            torch.arange(len(split.train)), batch_size, seed_for(seed, "unlabelled points")
+            torch.arange(len(split.train)), batch_size, derive_seed(seed, "unlabelled points")
         )
-        self.rows = EpochStream(shown, min(batch_size, len(shown)), seed_for(seed, "labelled points"))
+        self.rows = EpochStream(shown, min(batch_size, len(shown)), derive_seed(seed, "labelled points"))
 
     def next_batch(self) -> LabelledBatch:
         rows = self.rows.next_batch()

@@ -19,7 +19,7 @@ from vera.data.epochs import EpochStream, choose_rows
 from vera.data.finite import refuse_unfinite
 from vera.errors import SettingError, VeraError
 from vera.spec.settings import Count, validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 Points = Tensor | NDArray[np.floating[Any]]
 
@@ -59,7 +59,7 @@ class TensorData(DataSet):
             raise VeraError(
                 f"The data set '{self.name}' has no test points: give them as TensorData(x, test=...)."
             )
-        return choose_rows(self.test, n, torch.Generator().manual_seed(seed_for(seed, TEST_POINTS)))
+        return choose_rows(self.test, n, torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS)))
 
 
 def as_dataset(data: Any) -> DataSet:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 from vera.data.files.locations import DataDir, data_directory
 
 T = TypeVar("T")
@@ -54,5 +54,5 @@ def keep(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Write a file; where that cannot be done, leave everything as it was."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as file:
+        with write_atomically(path) as file:
             write(file)

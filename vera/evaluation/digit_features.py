@@ -30,7 +30,7 @@ from vera.evaluation.classification import predict
 from vera.evaluation.features import Description, Features, weights_digest
 from vera.models.digit_classifier import DigitClassifier
 from vera.spec.settings import Count, check_fields
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 
 BATCH, DECAY, SEED = 64, 0.7, 1
 DIGIT, PADDED = 28, 32
@@ -158,7 +158,7 @@ def trained_digit_classifier(
 
 def _train(recipe: DigitRecipe, split: Split, device: torch.device) -> tuple[DigitClassifier, float]:
     images, held_out = (rows.view(-1, 1, DIGIT, DIGIT) for rows in (split.train, split.held_out))
-    with seeded(seed_for(SEED, "digit classifier")):
+    with use_seed(derive_seed(SEED, "digit classifier")):
         classifier = DigitClassifier(split.classes, recipe.side).to(device)
         optimiser = Adadelta(classifier.parameters(), lr=1.0)
         schedule = ExponentialLR(optimiser, DECAY)
@@ -178,7 +178,7 @@ def _read(file: Path, recipe: DigitRecipe) -> tuple[DigitClassifier, float] | No
     """None unless the file is there and holds the very weights that were written."""
     try:
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
-        with seeded(SEED):
+        with use_seed(SEED):
             classifier = DigitClassifier(side=recipe.side)
         classifier.load_state_dict(state["weights"])
         return (

@@ -18,7 +18,7 @@ from vera.errors import IncompatibleModel, SettingError
 from vera.gradients import LogDensity
 from vera.models.contract import Density
 from vera.models.generator import evaluating
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def best_of_batches(
 ) -> float:
     """The paper's toy protocol: the highest of several means over a batch of 200 points. Biased upwards;
     never a result."""
-    draws = (dataset.test_points(seed_for(seed, f"batch {i}"), size) for i in range(batches))
+    draws = (dataset.test_points(derive_seed(seed, f"batch {i}"), size) for i in range(batches))
     means = [log_likelihood(model, x).mean for x in draws]
     return float(torch.tensor(means, dtype=torch.float64).amax())  # unlike max, it does not step over a NaN
 

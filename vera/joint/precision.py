@@ -28,8 +28,8 @@ from torch.autograd.function import once_differentiable
 from vera.errors import SettingError
 from vera.models.classifier import Classifier
 from vera.models.generator import Generator, batch_statistics
-from vera.training.optimisers import trainable
-from vera.training.random_state import seeded
+from vera.training.optimisers import trainable_parameters
+from vera.training.random_state import use_seed
 
 Precision = Literal["float32", "bfloat16", "float16"]
 Forward = Callable[..., Tensor]
@@ -90,13 +90,15 @@ class Passes:
         """Compile now, forwards and backwards, so that what fails does so here, where it is made up for."""
         if self.compiler is None:
             return
-        with self.in_place(), seeded(0):
+        with self.in_place(), use_seed(0):
             for network in networks.values():
                 if isinstance(network, Classifier):
-                    self.compiler.rehearse(network.logits, x, trainable(network))
+                    self.compiler.rehearse(network.logits, x, trainable_parameters(network))
                 elif isinstance(network, Generator):
                     with batch_statistics(network.net):
-                        self.compiler.rehearse(network.net, network.latent(len(x)), trainable(network.net))
+                        self.compiler.rehearse(
+                            network.net, network.latent(len(x)), trainable_parameters(network.net)
+                        )
 
     def _replace(self, module: nn.Module, name: str, *, lowered: bool) -> None:
         plain: Forward = getattr(module, name)

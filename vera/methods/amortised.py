@@ -19,7 +19,7 @@ from vera.methods.contract import Batch, Method, Metrics
 from vera.methods.contrast import Penalty, contrast
 from vera.models.generator import Generator
 from vera.spec.settings import NonNegative, Positive
-from vera.training.optimisers import adam, descend, trainable
+from vera.training.optimisers import adam, descend, trainable_parameters
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ class AmortisedMethod(Method):
         return True
 
     def setup(self) -> None:
-        self.generator_weights = trainable(self.generator)
+        self.generator_weights = trainable_parameters(self.generator)
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
         self.entropy = self.make_entropy()

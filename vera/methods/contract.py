@@ -20,8 +20,8 @@ from vera.methods.shapes import check_energy, check_generator, check_hessian
 from vera.models.contract import Curved, Density, has_hessian
 from vera.models.generator import Generator
 from vera.spec.registry import Registry, methods
-from vera.spec.settings import check_fields, check_value, checkable, settings_of
-from vera.training.optimisers import trainable
+from vera.spec.settings import check_fields, check_value, is_checkable, settings_of
+from vera.training.optimisers import trainable_parameters
 from vera.training.state import Stateful
 
 Metrics = dict[str, Tensor]
@@ -65,14 +65,14 @@ class Method(Stateful, ABC):
                     f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}{way}."
                 )
         for name, network in self.networks().items():
-            if not trainable(network):
+            if not trainable_parameters(network):
                 what = type(network).__name__
                 raise IncompatibleModel(
                     f"{self.label()} cannot train {what} as its {name}: it has no weights to train."
                 )
         for need in self.needs:
             self._check_need(need)
-        self.energy_weights = trainable(self.energy)
+        self.energy_weights = trainable_parameters(self.energy)
         self.setup()
 
     @abstractmethod
@@ -139,7 +139,7 @@ class Method(Stateful, ABC):
                 return f"needs '{need}', which is none of {', '.join(NEEDS)}"
         networks, defaults = cls.network_names(), {f.name: f.default for f in dataclasses.fields(cls)}
         for name, setting in settings_of(cls).items():
-            if name not in networks and not checkable(setting.annotation):
+            if name not in networks and not is_checkable(setting.annotation):
                 kind = inspect.formatannotation(setting.annotation)
                 return f"annotates its setting '{name}' with {kind}, which cannot be checked: {CHECKABLE}"
             try:

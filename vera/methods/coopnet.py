@@ -16,7 +16,7 @@ from vera.models.generator import Generator, evaluating
 from vera.samplers import sgld
 from vera.spec.registry import methods
 from vera.spec.settings import Count, Positive
-from vera.training.optimisers import adam, descend, trainable
+from vera.training.optimisers import adam, descend, trainable_parameters
 
 
 @methods.register("coopnet")
@@ -33,7 +33,7 @@ class CoopNet(Method):
     regression_scale: Annotated[Positive, "deviation of the generator's regression"] = 0.3
 
     def setup(self) -> None:
-        self.generator_weights = trainable(self.generator.net)
+        self.generator_weights = trainable_parameters(self.generator.net)
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
 

@@ -18,7 +18,7 @@ from vera.methods.shapes import check_statistics
 from vera.models.generator import Generator
 from vera.spec.registry import methods
 from vera.spec.settings import NonNegative, Positive
-from vera.training.optimisers import adam, descend, trainable
+from vera.training.optimisers import adam, descend, trainable_parameters
 
 
 @methods.register("meg")
@@ -36,7 +36,10 @@ class MEG(Method):
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖²; full: γ‖∇f‖², as in MEG's own code"] = "half"
 
     def setup(self) -> None:
-        self.other_weights = [*trainable(self.generator.net), *trainable(self.statistics)]
+        self.other_weights = [
+            *trainable_parameters(self.generator.net),
+            *trainable_parameters(self.statistics),
+        ]
         self.energy_optimiser = adam(self.energy_weights, self.lr)
         self.other_optimiser = adam(self.other_weights, self.generator_lr)
 

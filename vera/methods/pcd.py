@@ -18,7 +18,7 @@ from vera.methods.contrast import Penalty, contrast
 from vera.models.generator import evaluating
 from vera.samplers import ReplayBuffer, sgld
 from vera.spec.registry import methods
-from vera.spec.settings import Count, Fraction, NonNegative, Positive
+from vera.spec.settings import Count, NonNegative, Positive, UnitInterval
 from vera.training.optimisers import adam, descend
 
 
@@ -33,7 +33,7 @@ class PCD(Method):
     noise: Annotated[Positive, "σ, the Langevin noise"] = 0.1
     step_size: Annotated[Positive | None, "Langevin step on ∇f; noise²/2 by default"] = None
     capacity: Annotated[Count, "chains in the buffer"] = 10_000
-    restart: Annotated[Fraction, "probability that a drawn chain starts afresh"] = 0.05
+    restart: Annotated[UnitInterval, "probability that a drawn chain starts afresh"] = 0.05
     gamma: Annotated[NonNegative, "weight of a gradient penalty on data (it hurt in the paper)"] = 0.0
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖²; full: γ‖∇f‖²"] = "half"
 

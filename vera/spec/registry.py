@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from vera.errors import PluginError, UnknownName, VeraError
-from vera.spec.settings import check_names, closest, nearest, settings_of
+from vera.spec.settings import check_names, settings_of, suggest, suggest_or_list
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -71,17 +71,17 @@ class Registry(Generic[T]):
     def _offer(self, name: str) -> str:
         """What else there is; where a verb lists it, that verb in place of all names."""
         if not self._listing:
-            return nearest(name, self.names())
-        return f"{closest(name, self.names())} To see them: {self._listing}"
+            return suggest_or_list(name, self.names())
+        return f"{suggest(name, self.names())} To see them: {self._listing}"
 
     def create(self, name: str, **settings: Any) -> Any:
         factory = self.get(name)
         known = settings_of(factory)
         check_names(f"{self.kind} '{name}'", known, settings)
-        missing = [s.name for s in known.values() if s.required and s.name not in settings]
+        missing = [s.name for s in known.values() if s.is_required and s.name not in settings]
         if missing:
             raise VeraError(f"The {self.kind} '{name}' needs {', '.join(missing)}.")
-        with in_plugins(f"making the {self.kind} '{name}'"):
+        with wrap_plugin_errors(f"making the {self.kind} '{name}'"):
             return factory(**settings)
 
     def name_of(self, factory: Any) -> str | None:
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         return sorted({*self._entries, *(point.name for point in entry_points(group=self.group))})
 
-    def foreign(self) -> list[str]:
+    def plugin_names(self) -> list[str]:
         """What plug-ins have registered so far; loads nothing."""
         home = self._home or ""
         return sorted(
@@ -158,7 +158,7 @@ def load_plugin(path: str | Path) -> None:
 
 
 @contextmanager
-def in_plugins(doing: str) -> Iterator[None]:
+def wrap_plugin_errors(doing: str) -> Iterator[None]:
     """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in
     ours stays a bug."""
     try:
@@ -173,12 +173,12 @@ def in_plugins(doing: str) -> Iterator[None]:
         raise
 
 
-def plugin_of(factory: Any) -> Path | None:
+def find_plugin_file(factory: Any) -> Path | None:
     """The file that defines it, where that is a plug-in."""
     return _plugins.get(getattr(factory, "__module__", ""))
 
 
-def source_of(factory: Any) -> str:
+def find_source_hash(factory: Any) -> str:
     """A short hash of the file that defines it, where that is a plug-in's; else empty."""
     return _sources.get(getattr(factory, "__module__", ""), "")
 
@@ -196,7 +196,7 @@ def _where(error: BaseException, path: Path) -> str:
     return f" in line {lines[-1]}" if lines else ""
 
 
-def unregistered(path: str | Path) -> list[str]:
+def find_unregistered_classes(path: str | Path) -> list[str]:
     """The names of classes that a plug-in defines, that could train, and that nobody can ask for: a decorator
     may be missing."""
     modules = [name for name, own in _plugins.items() if own == Path(path)]

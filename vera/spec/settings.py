@@ -52,7 +52,7 @@ class Bound:
 
 Positive = Annotated[float, Bound(0, strict=True)]
 NonNegative = Annotated[float, Bound(0)]
-Fraction = Annotated[float, Bound(0, 1)]
+UnitInterval = Annotated[float, Bound(0, 1)]
 Decay = Annotated[float, Bound(0, below=1)]
 Count = Annotated[int, Bound(1)]
 NonNegativeCount = Annotated[int, Bound(0)]
@@ -71,7 +71,7 @@ class Setting:
     help: str
 
     @property
-    def required(self) -> bool:
+    def is_required(self) -> bool:
         return self.default is inspect.Parameter.empty
 
 
@@ -90,15 +90,15 @@ def check_names(owner: str, known: Mapping[str, Any], given: Mapping[str, Any]) 
     """Refuse a setting that the factory does not have, and offer the nearest name."""
     for name in given:
         if name not in known:
-            raise UnknownName(f"{owner} has no setting '{name}'.{nearest(name, known)}")
+            raise UnknownName(f"{owner} has no setting '{name}'.{suggest_or_list(name, known)}")
 
 
-def nearest(name: str, known: Mapping[str, Any] | list[str]) -> str:
+def suggest_or_list(name: str, known: Mapping[str, Any] | list[str]) -> str:
     """A sentence that offers the names closest to a mistyped one, or all of them."""
-    return closest(name, known) or _all_of(known)
+    return suggest(name, known) or _all_of(known)
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a
     short one a letter counts for more."""
     begun = sorted((each for each in known if len(name) > 2 and each.startswith(name)), key=by_number)
@@ -177,13 +177,13 @@ def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
     return value
 
 
-def checkable(annotation: Any) -> bool:
+def is_checkable(annotation: Any) -> bool:
     """Whether `check_value` tells a good value from a bad one; whoever writes Any wants none told."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return checkable(members[0])
+        return is_checkable(members[0])
     if origin in (Union, types.UnionType, tuple):
-        return all(checkable(member) for member in members if member is not Ellipsis)
+        return all(is_checkable(member) for member in members if member is not Ellipsis)
     return origin is Literal or annotation in (bool, int, float, str, type(None), Any)
 
 

@@ -47,14 +47,14 @@ class TrialSpec:
         for role, part in {
             "dataset": self.dataset,
             "method": self.method,
-            "task": self.task_part,
+            "task": self.task_component,
             **self.networks,
         }.items():
             if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
                 raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {part!r}.")
 
     @property
-    def task_part(self) -> Component:
+    def task_component(self) -> Component:
         return {"name": self.task} if isinstance(self.task, str) else self.task
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class TrialSpec:
         if not isinstance(values, Mapping):
             raise SettingError(f"TrialSpec: needs a mapping of its fields, got {values!r}.")
         check_names("TrialSpec", settings_of(cls), values)
-        missing = [s.name for s in settings_of(cls).values() if s.required and s.name not in values]
+        missing = [s.name for s in settings_of(cls).values() if s.is_required and s.name not in values]
         if missing:
             raise SettingError(f"TrialSpec needs {', '.join(missing)}.")
         return cls(**values)

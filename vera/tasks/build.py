@@ -15,12 +15,12 @@ from vera.data.contract import DataSet
 from vera.data.labelled import LabelledData
 from vera.errors import CheckpointError, PluginError, SettingError, UnknownName, VeraError
 from vera.methods.contract import Method
-from vera.spec.registry import Registry, datasets, in_plugins, methods, models, tasks
+from vera.spec.registry import Registry, datasets, methods, models, tasks, wrap_plugin_errors
 from vera.spec.settings import check_names, settings_of
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.tasks.contract import Task
 from vera.training.checkpoint import read_checkpoint
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 
@@ -78,7 +78,7 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
     facts = {name: getattr(dataset, name, None) for name in ("data_dim", "classes", "channels", "side")}
     known = {name: fact for name, fact in facts.items() if fact is not None}
     networks = {}
-    with seeded(seed_for(spec.seed, "networks")):
+    with use_seed(derive_seed(spec.seed, "networks")):
         for role in roles:
             networks[role] = _build_network(spec.networks[role], known)
             known |= (
@@ -98,11 +98,11 @@ def build_trainer(
     ...)."""
     if not isinstance(spec, TrialSpec):
         spec = TrialSpec.from_dict(spec)
-    _refuse_other_task(spec.task_part)
-    return plain_trainer(spec, data_dir=data_dir, device=device, **options)
+    _refuse_other_task(spec.task_component)
+    return build_plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
 
-def plain_trainer(
+def build_plain_trainer(
     spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
 ) -> Trainer:
     """What a task builds upon: the spec's method on its data set, whatever the task."""
@@ -148,7 +148,7 @@ def _refuse_other_task(part: Component) -> None:
     if name != "density":
         raise SettingError(
             f"build_trainer trains densities, and the spec's task is '{name}': take vera.tasks.build.build_task(spec).build(spec). "
-            "A task of your own builds upon vera.tasks.build.plain_trainer(spec)."
+            "A task of your own builds upon vera.tasks.build.build_plain_trainer(spec)."
         )
 
 
@@ -170,12 +170,12 @@ def _build_network(part: Component, known: dict[str, int]) -> Any:
 
 
 def build_task(spec: TrialSpec) -> Task:
-    settings = dict(spec.task_part)
+    settings = dict(spec.task_component)
     return tasks.create(settings.pop("name"), **settings)
 
 
 def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
     source = build_source(spec.dataset, data_dir)
-    with in_plugins(f"asking the data set '{spec.dataset['name']}' for its fingerprint"):
+    with wrap_plugin_errors(f"asking the data set '{spec.dataset['name']}' for its fingerprint"):
         fingerprint: str = source.fingerprint
     return fingerprint

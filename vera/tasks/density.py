@@ -26,9 +26,9 @@ from vera.models.contract import Density
 from vera.models.generator import Generator, evaluating
 from vera.spec.registry import tasks
 from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import plain_trainer
+from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100
@@ -50,7 +50,7 @@ class DensityTask(Task):
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
-        trainer = plain_trainer(
+        trainer = build_plain_trainer(
             spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options
         )
         if isinstance(trainer.method.energy, Density):
@@ -58,7 +58,7 @@ class DensityTask(Task):
         return trainer
 
     def measure(self, trainer: Trainer) -> Measurement:
-        with seeded(seed_for(trainer.seed, "measurement")), torch.no_grad():
+        with use_seed(derive_seed(trainer.seed, "measurement")), torch.no_grad():
             arrays = self._arrays(trainer)
             metrics = self._likelihood(trainer) | self._entropy(trainer.method)
             if isinstance(trainer.data, Toy):

@@ -34,7 +34,7 @@ from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_labelled
 from vera.tasks.contract import Measurement
 from vera.tasks.joint import JointTask
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PAPER_UNSEEN = ("svhn-test", "cifar100-test", "interpolated", "celeba-test")
@@ -97,7 +97,7 @@ class ImageTask(JointTask):
         assert isinstance(data, Split)
         assert isinstance(classifier, Classifier)
         plain = super().measure(trainer)
-        with seeded(seed_for(trainer.seed, "images")):
+        with use_seed(derive_seed(trainer.seed, "images")):
             outliers = self._outliers(classifier, data, trainer.seed)
             samples = self._samples(trainer, classifier, data)
         return Measurement(

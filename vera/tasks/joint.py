@@ -23,7 +23,7 @@ from vera.spec.registry import joint_methods, tasks
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_labelled, build_method
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 IMAGES, REFINING_STEPS = 100, 100
@@ -57,7 +57,7 @@ class JointTask(Task):
         data, classifier = trainer.data, trainer.method.energy
         assert isinstance(data, Split)
         assert isinstance(classifier, Classifier)
-        with seeded(seed_for(trainer.seed, "measurement")):
+        with use_seed(derive_seed(trainer.seed, "measurement")):
             logits = predict(classifier, data.held_out).double()
             metrics = self._facts(data) | self._over_time(trainer, data, logits.argmax(1))
             diagram = Reliability.of(torch.softmax(logits, dim=1), data.held_out_labels)

@@ -24,9 +24,9 @@ from vera.models.generator import Generator
 from vera.spec.registry import tasks
 from vera.spec.settings import Count, validated
 from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import plain_trainer
+from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 
@@ -49,7 +49,7 @@ class ModesTask(Task):
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
         """The classifier is found or trained first: without it a finished run could not be counted."""
-        trainer = plain_trainer(
+        trainer = build_plain_trainer(
             spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options
         )
         data = trainer.data
@@ -69,7 +69,7 @@ class ModesTask(Task):
         data, generator = trainer.data, getattr(trainer.method, "generator", None)
         assert isinstance(data, StackedMNIST)
         assert isinstance(generator, Generator)
-        with seeded(seed_for(trainer.seed, "modes")):
+        with use_seed(derive_seed(trainer.seed, "modes")):
             images = self._drawn(generator)
         shares = data.mode_shares()
         metrics = count_modes(self.classifier.channels(images), shares).metrics()

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vera.atomic_write import written_whole
+from vera.atomic_write import write_atomically
 from vera.errors import CheckpointError
 
 FORMAT = 1
@@ -20,12 +20,12 @@ KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "ra
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    refuse_objects("the checkpoint", state)
+    check_plain_data("the checkpoint", state)
     if not path.name:
         raise CheckpointError(f"A checkpoint needs a file name, got '{path}'.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as file:
+        with write_atomically(path) as file:
             torch.save({"format": FORMAT, **state}, file)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
@@ -34,7 +34,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
         ) from error
 
 
-def refuse_objects(what: str, value: Any, key: str = "") -> None:
+def check_plain_data(what: str, value: Any, key: str = "") -> None:
     """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be
     read back."""
     if type(value) in (type(None), bool, int, float, str) or isinstance(value, Tensor):
@@ -49,7 +49,7 @@ def refuse_objects(what: str, value: Any, key: str = "") -> None:
             raise CheckpointError(
                 f"{what[0].upper()}{what[1:]} must be plain data; a key of {key or 'it'} is {type(name).__name__}."
             )
-        refuse_objects(what, item, f"{key}.{name}" if key else str(name))
+        check_plain_data(what, item, f"{key}.{name}" if key else str(name))
 
 
 def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _is_plain(value: Any) -> bool:
     )
 
 
-def refuse_other_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+def check_same_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Raise, naming what differs, unless the checkpoint was written by a run with our identity."""
     a, b = _flatten(theirs), _flatten(ours)
     different = sorted(

@@ -16,7 +16,7 @@ class Interrupt:
         self.signal: int | None = None
 
     @property
-    def asked(self) -> bool:
+    def is_pending(self) -> bool:
         return self.signal is not None
 
     def check(self) -> None:
@@ -26,7 +26,7 @@ class Interrupt:
 
 
 @contextmanager
-def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
+def defer_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
     """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
 
     Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of
@@ -39,7 +39,7 @@ def deferred_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if interrupt.asked:
+        if interrupt.is_pending:
             raise KeyboardInterrupt(number)
         interrupt.signal = number
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from vera.errors import VeraError
 
 
-class Diverged(Exception):
+class DivergenceError(Exception):
     """A metric stopped being finite, or the loss left its bounds."""
 
     def __init__(self, step: int, reason: str) -> None:
@@ -35,7 +35,7 @@ class Journal:
         self._waiting: list[dict[str, Tensor]] = []
         self._held = torch.empty(0, 0, dtype=torch.float64)
 
-    def note(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
+    def record(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
         if not isinstance(metrics, dict):
             raise VeraError(f"A method must report a dict of metrics, got {type(metrics).__name__}.")
         if "loss" not in metrics:
@@ -58,12 +58,12 @@ class Journal:
         if last or step % self.block == 0:
             self._close_block(step)
 
-    def watch(self, step: int) -> None:
+    def check_pending(self, step: int) -> None:
         """Look at what waits in an unfinished block; raise if the run has diverged already."""
         if self._first_bad(self._collect()) is not None:
             self._close_block(step)
 
-    def note_evaluation(self, step: int, values: Mapping[str, float]) -> None:
+    def record_evaluation(self, step: int, values: Mapping[str, float]) -> None:
         try:
             numbers = {name: float(value) for name, value in values.items()}
         except (AttributeError, TypeError, ValueError) as error:
@@ -71,10 +71,10 @@ class Journal:
         for name, value in numbers.items():
             if not math.isfinite(value):
                 self._close_block(step)
-                raise Diverged(step, f"{name} is {value}")
+                raise DivergenceError(step, f"{name} is {value}")
         self.evaluations.append({"step": step, **numbers})
 
-    def latest(self) -> dict[str, float]:
+    def latest_metrics(self) -> dict[str, float]:
         """The last finite values of everything that was noted."""
         rows = (*self.history[-1:], *self.evaluations[-1:])
         return {name: value for row in rows for name, value in row.items() if name != "step"}
@@ -123,7 +123,7 @@ class Journal:
             means = block[:good].mean(0).tolist()
             self.history.append({"step": first + good - 1, **dict(zip(self._names, means, strict=True))})
         if bad is not None:
-            raise Diverged(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")
+            raise DivergenceError(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")
 
 
 def _no_scalar(name: str, value: Any) -> str:

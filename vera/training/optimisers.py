@@ -13,7 +13,7 @@ PAPER_BETAS = (0.0, 0.9)
 ADAM_BETAS = (0.9, 0.999)
 
 
-def trainable(network: nn.Module) -> list[nn.Parameter]:
+def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
     """The weights that are not frozen."""
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
 

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 
 
-def seed_for(seed: int, purpose: str) -> int:
+def derive_seed(seed: int, purpose: str) -> int:
     """An independent seed for one purpose of a run, so that more evaluations or another data order disturb
     nothing else."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def random_state() -> dict[str, Any]:
+def get_random_state() -> dict[str, Any]:
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     return {"cpu": torch.get_rng_state(), "cuda": cuda}
 
@@ -32,9 +32,9 @@ def set_random_state(state: dict[str, Any]) -> None:
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def use_seed(seed: int) -> Iterator[None]:
     """A fresh random state from a seed; the caller's is back afterwards."""
-    outer = random_state()
+    outer = get_random_state()
     torch.manual_seed(seed)
     try:
         yield

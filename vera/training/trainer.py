@@ -23,24 +23,24 @@ from vera.data.labelled import LabelledBatch
 from vera.data.tensor import as_dataset
 from vera.errors import CheckpointError, SettingError, VeraError
 from vera.methods.contract import Batch, Method
-from vera.spec.registry import source_of
+from vera.spec.registry import find_source_hash
 from vera.spec.settings import Count, NonNegativeCount, Positive, validated
 from vera.training.checkpoint import (
+    check_plain_data,
+    check_same_run,
     describe_network,
     read_checkpoint,
-    refuse_objects,
-    refuse_other_run,
     write_checkpoint,
 )
-from vera.training.interrupts import deferred_interrupt
-from vera.training.journal import Diverged, Journal
-from vera.training.random_state import random_state, seed_for, seeded, set_random_state
+from vera.training.interrupts import defer_interrupt
+from vera.training.journal import DivergenceError, Journal
+from vera.training.random_state import derive_seed, get_random_state, set_random_state, use_seed
 
 Evaluation = Callable[[Method], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Result:
+class TrainingResult:
     """How a run ended: its outcome, the step at which, why, and the last metrics that were finite."""
 
     outcome: Literal["ok", "diverged"]
@@ -49,7 +49,7 @@ class Result:
     metrics: dict[str, float] = field(default_factory=dict)
 
 
-def usable_device(name: str) -> torch.device:
+def resolve_device(name: str) -> torch.device:
     """The device of that name, once something could be put on it."""
     try:
         device = torch.device(name)
@@ -97,25 +97,25 @@ class Trainer:
         self.data: DataSet = as_dataset(data)
         self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
         self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
-        self.device = usable_device(device)
+        self.device = resolve_device(device)
         self.progress = sys.stderr.isatty() if progress is None else progress
         self.journal = Journal(log_every, max_loss)
         self.checkpoint, self.save_every = None if checkpoint is None else Path(checkpoint), save_every
         self._state: Literal["paused", "running", "broken"] = "paused"
         self._saved = self._since = time.monotonic()
         self.step, self.seconds = 0, 0.0
-        self.result: Result | None = None
+        self.result: TrainingResult | None = None
         self.spec: dict[str, Any] | None = None
-        self.stream = self.data.stream(batch_size, seed_for(seed, "data"))
+        self.stream = self.data.stream(batch_size, derive_seed(seed, "data"))
         method.to(self.device)
         self.dtype = method.energy_weights[0].dtype
-        refuse_objects("the settings of the method", method.settings())
-        with seeded(seed_for(seed, "training")):
-            method.begin(self._next_batch(self.data.stream(batch_size, seed_for(seed, "data"))))
-            self._random = random_state()
+        check_plain_data("the settings of the method", method.settings())
+        with use_seed(derive_seed(seed, "training")):
+            method.begin(self._next_batch(self.data.stream(batch_size, derive_seed(seed, "data"))))
+            self._random = get_random_state()
 
     @validated
-    def run(self, until: NonNegativeCount | None = None) -> Result | None:
+    def run(self, until: NonNegativeCount | None = None) -> TrainingResult | None:
         """Train up to step `until` (default: to the end). The result, once there is one.
 
         Ctrl-C waits for the end of the step: the run can then be saved, or run on.
@@ -129,7 +129,7 @@ class Trainer:
             with (
                 self._clock(),
                 self._own_random_state(),
-                deferred_interrupt() as interrupt,
+                defer_interrupt() as interrupt,
                 self._bar() as bar,
             ):
                 while self.step < until and self.result is None:
@@ -141,8 +141,8 @@ class Trainer:
                     interrupt.check()
                 if self.step == self.steps and self.result is None:
                     self._finish()
-        except Diverged as end:
-            self.result = Result("diverged", end.step, end.reason, self.journal.latest())
+        except DivergenceError as end:
+            self.result = TrainingResult("diverged", end.step, end.reason, self.journal.latest_metrics())
         except KeyboardInterrupt:
             self._save_if_paused()
             raise
@@ -168,7 +168,7 @@ class Trainer:
     def restore(self, path: str | Path) -> None:
         """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
         state = read_checkpoint(Path(path), self.device)
-        refuse_other_run(Path(path), state["identity"], self.identity())
+        check_same_run(Path(path), state["identity"], self.identity())
         if not isinstance(state["step"], int) or state["step"] > self.steps:
             raise CheckpointError(f"{path} is at step {state['step']}, beyond this run's {self.steps} steps.")
         before, condition = self._snapshot(), self._state
@@ -196,7 +196,7 @@ class Trainer:
         """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be
         neither."""
         parts = {"method": self.method, "data": self.data, **self.method.networks()}
-        found = {role: source_of(type(part)) for role, part in parts.items()}
+        found = {role: find_source_hash(type(part)) for role, part in parts.items()}
         return (
             {"sources": sources}
             if (sources := {role: source for role, source in found.items() if source})
@@ -234,7 +234,7 @@ class Trainer:
         finished = state["result"] is not None and (
             state["result"]["outcome"] != "ok" or self.step >= self.steps
         )
-        self.result = Result(**state["result"]) if finished else None
+        self.result = TrainingResult(**state["result"]) if finished else None
         self.method.load_state_dict(state["method"])
         self.stream.load_state_dict(state["stream"])
         self._random = {
@@ -249,7 +249,7 @@ class Trainer:
         metrics = self.method.step(self._next_batch(self.stream))
         self.step += 1
         self._state = "running"
-        self.journal.note(self.step, metrics, last=self.step == self.steps)
+        self.journal.record(self.step, metrics, last=self.step == self.steps)
 
     def _evaluate_if_due(self) -> None:
         """Also before a step: an evaluation that was broken off is made up for."""
@@ -259,14 +259,14 @@ class Trainer:
 
     def _finish(self) -> None:
         self._evaluate()
-        self.result = Result("ok", self.step, "", self.journal.latest())
+        self.result = TrainingResult("ok", self.step, "", self.journal.latest_metrics())
 
     def _evaluate(self) -> None:
         if self.evaluate is None:
             return
-        self.journal.watch(self.step)
-        with seeded(seed_for(self.seed, f"evaluation {self.step}")):
-            self.journal.note_evaluation(self.step, self.evaluate(self.method))
+        self.journal.check_pending(self.step)
+        with use_seed(derive_seed(self.seed, f"evaluation {self.step}")):
+            self.journal.record_evaluation(self.step, self.evaluate(self.method))
 
     def _next_batch(self, stream: Stream) -> Batch:
         x = stream.next_batch()
@@ -283,7 +283,7 @@ class Trainer:
     def _save_if_due(self) -> None:
         if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
             self._tick()
-            self._random = random_state()
+            self._random = get_random_state()
             write_checkpoint(self.checkpoint, self._snapshot())
             self._saved = time.monotonic()
 
@@ -301,7 +301,7 @@ class Trainer:
 
     @contextmanager
     def _own_random_state(self) -> Iterator[None]:
-        outer = random_state()
+        outer = get_random_state()
         set_random_state(self._random)
         self._state = "running"
         try:
@@ -309,7 +309,7 @@ class Trainer:
         finally:
             if self._state == "running":
                 self._state = "paused"
-            self._random = random_state()
+            self._random = get_random_state()
             set_random_state(outer)
 
     def _bar(self) -> tqdm:

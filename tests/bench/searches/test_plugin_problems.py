@@ -11,7 +11,7 @@ from bench.searches.plugin_problems import axes_of
 from bench.searches.problems import TASKS, find_search
 from vera.errors import SettingError, UnknownName
 from vera.spec.registry import joint_methods, load_plugin, methods
-from vera.spec.settings import Bound, Count, Decay, Fraction, Positive
+from vera.spec.settings import Bound, Count, Decay, Positive, UnitInterval
 
 PLUGIN = ROOT / "docs" / "examples" / "noise_contrast.py"
 
@@ -27,7 +27,7 @@ def factory(
     lr: Annotated[Positive, "learning rate"] = 1e-3,
     whole_number: Positive = 2,
     momentum: Decay = 0.9,
-    share: Fraction = 0.5,
+    share: UnitInterval = 0.5,
     plain: float = 3.0,
     narrow: Annotated[float, Bound(0.2, 0.6)] = 0.3,
     zero: float = 0.0,

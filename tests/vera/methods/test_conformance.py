@@ -31,7 +31,7 @@ from conformance import (
 
 from vera.errors import IncompatibleModel
 from vera.spec.registry import joint_methods, methods
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 every_method = pytest.mark.parametrize(("method", "energy"), one_each())
@@ -120,7 +120,7 @@ def row_first_seen_at(step: int, energy: str, n: int, seed: int) -> int:
     Where points with labels come beside those without, it is one that shows its label then and was in neither
     before.
     """
-    twin = dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, seed_for(seed, "data"))
+    twin = dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, derive_seed(seed, "data"))
     *earlier, last = (twin.next_batch() for _ in range(step))
     parts = [
         part for batch in earlier for part in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))

@@ -17,16 +17,16 @@ from vera.spec.registry import methods, models
 from vera.spec.settings import (
     Bound,
     Count,
-    Fraction,
     NonNegative,
     NonNegativeCount,
     Positive,
     Sizes,
+    UnitInterval,
     check_fields,
     check_names,
     check_value,
-    nearest,
     settings_of,
+    suggest_or_list,
     validated,
 )
 
@@ -34,7 +34,7 @@ VALID = [
     (0.5, Positive, 0.5),
     (1, Positive, 1.0),
     (0, NonNegative, 0.0),
-    (1, Fraction, 1.0),
+    (1, UnitInterval, 1.0),
     (3, Count, 3),
     (0, NonNegativeCount, 0),
     (True, bool, True),
@@ -42,7 +42,7 @@ VALID = [
     ("b", Literal["a", "b"], "b"),
     ([8, 8], Sizes, (8, 8)),
     ((), Sizes, ()),
-    ([0.9, 1], tuple[Fraction, Fraction], (0.9, 1.0)),
+    ([0.9, 1], tuple[UnitInterval, UnitInterval], (0.9, 1.0)),
     (None, Positive | None, None),
     (2, Annotated[Positive | None, "help"], 2.0),
     (np.float64(0.5), Positive, 0.5),
@@ -53,7 +53,7 @@ VALID = [
 WRONG = [
     (0, Positive, "above 0"),
     (-1.0, NonNegative, "at least 0"),
-    (1.5, Fraction, "at least 0 and at most 1"),
+    (1.5, UnitInterval, "at least 0 and at most 1"),
     (math.nan, Positive, "finite"),
     (math.inf, Positive, "finite"),
     (True, Positive, "a number"),
@@ -71,7 +71,7 @@ WRONG = [
     (["a"], Literal["a", "b"], "one of 'a', 'b'"),
     (8, Sizes, "a sequence"),
     ("88", Sizes, "a sequence"),
-    ([0.9], tuple[Fraction, Fraction], "2 entries"),
+    ([0.9], tuple[UnitInterval, UnitInterval], "2 entries"),
     (-1, Positive | None, "above 0"),
 ]
 
@@ -141,15 +141,15 @@ def test_a_signature_is_checked_by_position_and_by_name_and_keeps_its_face():
 def test_settings_of_a_signature_hold_name_default_and_help():
     found = settings_of(Knobs)
     assert list(found) == ["sizes", "rate"]
-    assert found["sizes"].required
-    assert (found["rate"].required, found["rate"].default, found["rate"].help) == (False, 0.1, "how fast")
+    assert found["sizes"].is_required
+    assert (found["rate"].is_required, found["rate"].default, found["rate"].help) == (False, 0.1, "how fast")
 
 
 @pytest.mark.parametrize("method", list(methods))
 def test_every_setting_of_a_method_has_a_default_and_a_help_text(method):
     networks = methods.get(method).network_names()
     for name, setting in settings_of(methods.get(method)).items():
-        assert setting.required == (name in networks)
+        assert setting.is_required == (name in networks)
         assert name in networks or setting.help, name
 
 
@@ -157,7 +157,7 @@ def test_every_setting_of_a_method_has_a_default_and_a_help_text(method):
 def test_every_default_is_a_valid_value_of_its_own_annotation(registry):
     for name in registry:
         for setting in settings_of(registry.get(name)).values():
-            if not setting.required:
+            if not setting.is_required:
                 assert check_value(name, setting.name, setting.default, setting.annotation) == setting.default
 
 
@@ -225,8 +225,8 @@ def test_an_unknown_setting_is_answered_with_the_nearest_name():
 
 
 def test_a_name_that_is_near_to_none_is_answered_with_all():
-    assert nearest("zzz", ["b", "a"]) == " There is: a, b."
-    assert nearest("zzz", []) == ""
+    assert suggest_or_list("zzz", ["b", "a"]) == " There is: a, b."
+    assert suggest_or_list("zzz", []) == ""
     with expect_refusal("thing has no setting 'zzz'. There is: a, b.", kind=UnknownName):
         check_names("thing", {"a": 1, "b": 2}, {"a": 1, "zzz": 2})
 

@@ -12,8 +12,8 @@ from vera.errors import IncompatibleModel
 from vera.evaluation import posterior_ess, score_error
 from vera.samplers.metropolis import StepSize
 from vera.spec.registry import models
-from vera.tasks.studies import Axes, HMCStudy, ImportanceStudy, LatentStudy
-from vera.tasks.studies.axes import AlongAxes
+from vera.tasks.studies import HMCStudy, ImportanceStudy, LatentStudy, PrincipalAxes
+from vera.tasks.studies.axes import AxisEntropy
 from vera.tasks.studies.estimators import LatentEntropy
 
 
@@ -60,7 +60,7 @@ def test_pca_with_the_deviation_reproduces_the_leading_variances_of_the_data():
 
 def test_axes_split_x_into_what_z_explains_and_what_it_does_not():
     generator = orthogonal(LENGTHS)
-    axes = Axes(generator)
+    axes = PrincipalAxes(generator)
     z, x = generator.sample_pair(50)
     a, rest = axes.split(x)
     torch.testing.assert_close(axes.centre + a @ axes.directions.T + rest, x)
@@ -92,13 +92,13 @@ def test_an_estimator_along_the_axes_draws_what_it_would_draw_at_x(make):
     torch.manual_seed(1)
     at_x = make(generator).direction(generator, z0, x)
     torch.manual_seed(1)
-    along = AlongAxes(make(generator), Axes(generator)).direction(generator, z0, x)
+    along = AxisEntropy(make(generator), PrincipalAxes(generator)).direction(generator, z0, x)
     torch.testing.assert_close(along, at_x.detach())
 
 
 def test_columns_that_are_not_orthogonal_are_refused():
     with pytest.raises(IncompatibleModel, match="not orthogonal"):
-        Axes(linear_generator(torch.tensor([[1.0, 0.1], [0.0, 1.0], [0.0, 0.0]]), sigma=0.5))
+        PrincipalAxes(linear_generator(torch.tensor([[1.0, 0.1], [0.0, 1.0], [0.0, 0.0]]), sigma=0.5))
 
 
 class Exact(EntropyGradient):
@@ -110,7 +110,9 @@ class Exact(EntropyGradient):
 
 def test_an_exact_estimator_has_no_error():
     generator = orthogonal(LENGTHS)
-    error = score_error(AlongAxes(Exact(), Axes(generator)), generator, generator.sample_pair(40), repeats=2)
+    error = score_error(
+        AxisEntropy(Exact(), PrincipalAxes(generator)), generator, generator.sample_pair(40), repeats=2
+    )
     assert max(abs(error.signed_bias), error.absolute_bias, error.rms_bias, error.deviation) < 1e-6
 
 
@@ -119,7 +121,10 @@ def test_the_bias_of_z0_alone_has_a_closed_form():
     torch.manual_seed(2)
     generator = orthogonal(LENGTHS)
     error = score_error(
-        AlongAxes(LatentEntropy(), Axes(generator)), generator, generator.sample_pair(20_000), repeats=2
+        AxisEntropy(LatentEntropy(), PrincipalAxes(generator)),
+        generator,
+        generator.sample_pair(20_000),
+        repeats=2,
     )
     squares = torch.tensor(LENGTHS, dtype=torch.float64).square()
     expected = float((squares / 0.3**4 / (1 + squares / 0.3**2)).sum() / 12) ** 0.5
@@ -167,16 +172,16 @@ def test_hmc_is_tuned_to_its_target_and_reports_the_acceptance_that_it_had(force
 def test_hmc_is_measured_with_the_burn_in_that_is_studied_and_a_step_size_that_stays():
     study = HMCStudy(orthogonal(LENGTHS), burn_in=7)
     run_steps(study, 3)
-    tuned, step = study.tuned(), float(study.entropy.step.value)
+    tuned, step = study.make_tuned_entropy(), float(study.entropy.step.value)
     assert (tuned.burn_in, study.entropy.burn_in) == (7, 2)
-    tuned.direction(study.axes.generator, *study.pairs_of(torch.randn(10, 8, dtype=torch.float64)))
+    tuned.direction(study.axes.generator, *study.make_pairs(torch.randn(10, 8, dtype=torch.float64)))
     assert float(tuned.step.value) == step == float(study.entropy.step.value)
     assert step != 1 / 4
 
 
 def test_the_pairs_of_the_tuning_are_samples_of_the_generator():
     study = LatentStudy(orthogonal(LENGTHS))
-    _, a = study.pairs_of(torch.randn(100_000, 8, dtype=torch.float64))
+    _, a = study.make_pairs(torch.randn(100_000, 8, dtype=torch.float64))
     expected = torch.tensor(LENGTHS, dtype=torch.float64).square() + 0.3**2
     torch.testing.assert_close(a.var(0), expected, rtol=0.03, atol=0)
     assert not a.requires_grad

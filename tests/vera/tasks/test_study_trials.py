@@ -120,7 +120,7 @@ def test_the_seed_decides_all_numbers():
 def other_settings(name):
     known = settings_of(estimators.get(name))
     for setting in known.values():
-        if not setting.required:
+        if not setting.is_required:
             yield setting.name, other_values(setting.annotation, setting.default)[0]
 
 

@@ -10,7 +10,7 @@ from conformance import differences, expect_refusal, numbers, probe
 from trainer_helpers import losses, scripted
 
 from vera.errors import VeraError
-from vera.training.trainer import Result
+from vera.training.trainer import TrainingResult
 
 
 def test_run_until_pauses_and_goes_on():
@@ -32,7 +32,7 @@ def test_run_never_goes_past_the_end_nor_past_a_result():
 
 
 def test_a_result_is_plain_and_frozen():
-    result = Result("ok", 3)
+    result = TrainingResult("ok", 3)
     assert (result.reason, result.metrics) == ("", {})
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.step = 4

@@ -24,7 +24,7 @@ from vera.data.files.locations import DataDir, data_directory
 from vera.data.fingerprint import fingerprint_of
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 Side = Literal[28, 14]
 
@@ -65,7 +65,7 @@ class LogitDigits(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        rng = torch.Generator().manual_seed(seed_for(seed, TEST_POINTS))
+        rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
         return noisy_logit(choose_rows(self.rows()[1], n, rng), rng)
 
 

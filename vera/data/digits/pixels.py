@@ -18,7 +18,7 @@ from vera.data.files.locations import DataDir
 from vera.data.fingerprint import fingerprint_of
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 
 def scaled(pixels: Tensor, rng: torch.Generator | None = None) -> Tensor:
@@ -52,7 +52,7 @@ class PixelDigits(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        rng = torch.Generator().manual_seed(seed_for(seed, TEST_POINTS))
+        rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
         return scaled(choose_rows(self.source.rows()[1], n, rng))
 
 

@@ -28,7 +28,7 @@ from vera.data.files.locations import DataDir, data_directory
 from vera.data.fingerprint import fingerprint_of
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 TRIPLES, TEST_TRIPLES = 60_000, 10_000
 MODES = 1_000
@@ -66,7 +66,7 @@ class StackedMNIST(DataSet):
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Triples of digits that no stream trains on, 10,000 for None."""
-        triples = draw_triples(len(self.held_out[1]), n or TEST_TRIPLES, seed_for(seed, TEST_POINTS))
+        triples = draw_triples(len(self.held_out[1]), n or TEST_TRIPLES, derive_seed(seed, TEST_POINTS))
         return self.images(self.held_out, triples)
 
     @property
@@ -105,7 +105,7 @@ class TripleStream(EpochStream):
 
     def __init__(self, data: StackedMNIST, batch_size: int, seed: int) -> None:
         self.data = data
-        super().__init__(self._draw(seed), batch_size, seed_for(seed, "order of triples"), self._images)
+        super().__init__(self._draw(seed), batch_size, derive_seed(seed, "order of triples"), self._images)
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "triples_seed": self.triples_seed}

@@ -26,7 +26,7 @@ from vera.data.files.checksums import record, recorded
 from vera.data.files.locations import DataDir, check_command, data_directory, put_in_place
 from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
-from vera.spec.settings import closest
+from vera.spec.settings import suggest
 
 OFFICIAL_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 Say = Callable[[str], None]
@@ -172,6 +172,6 @@ def _source(name: str, doing: str) -> str:
     source = source_of(name)
     if source is None:
         raise UnknownName(
-            f"There are no files to {doing} for '{name}'.{closest(name, sources())} To see them: vera data list"
+            f"There are no files to {doing} for '{name}'.{suggest(name, sources())} To see them: vera data list"
         )
     return source

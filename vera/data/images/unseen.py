@@ -29,7 +29,7 @@ from vera.data.labelled import Split
 from vera.errors import SettingError
 from vera.spec.registry import unseen_sets
 from vera.spec.settings import validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 BATCH = 100
 """Images that are averaged with the batch before them."""
@@ -63,7 +63,7 @@ class Unseen(ABC):
         return digest.hexdigest()[:16]
 
     def generator(self) -> torch.Generator:
-        return torch.Generator().manual_seed(seed_for(self.seed, f"unseen {self.name}"))
+        return torch.Generator().manual_seed(derive_seed(self.seed, f"unseen {self.name}"))
 
 
 class Pictures(Unseen):

@@ -7,7 +7,7 @@ from vera.data.contract import TEST_POINTS, DataSet, Stream
 from vera.data.fingerprint import fingerprint_of
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
-from vera.training.random_state import seed_for
+from vera.training.random_state import derive_seed
 
 
 @datasets.register("gaussian")
@@ -32,7 +32,7 @@ class Gaussian(DataSet):
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Fresh points: 100,000 unless told."""
-        return self.stream(n or 100_000, seed_for(seed, TEST_POINTS)).next_batch()
+        return self.stream(n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
 
 
 class GaussianStream(Stream):

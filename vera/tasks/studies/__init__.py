@@ -5,22 +5,22 @@ Most are tasks whose methods are estimators. Each estimator is tuned by the one 
 that is known exactly, and is then held against the truth. One takes the time of training steps.
 """
 
-from vera.tasks.studies.axes import Axes
+from vera.tasks.studies.axes import PrincipalAxes
 from vera.tasks.studies.ess_offset import EssOffsetTask, ShiftedProposal
 from vera.tasks.studies.estimators import EstimatorStudy, HMCStudy, ImportanceStudy, LatentStudy
 from vera.tasks.studies.score_error import ScoreErrorTask, pca_generator
-from vera.tasks.studies.step_time import SideBySide, StepTimeTask
+from vera.tasks.studies.step_time import StepTimeComparison, StepTimeTask
 
 __all__ = [
-    "Axes",
     "EssOffsetTask",
     "EstimatorStudy",
     "HMCStudy",
     "ImportanceStudy",
     "LatentStudy",
+    "PrincipalAxes",
     "ScoreErrorTask",
     "ShiftedProposal",
-    "SideBySide",
+    "StepTimeComparison",
     "StepTimeTask",
     "pca_generator",
 ]

@@ -33,7 +33,7 @@ class Scaling(nn.Module):
         return self.scale * z
 
 
-class Axes(nn.Module):
+class PrincipalAxes(nn.Module):
     """`generator` makes a from z; `directions` has u_j as its columns."""
 
     directions: Tensor
@@ -62,10 +62,10 @@ class Axes(nn.Module):
         return a, offset - a @ self.directions.T
 
 
-class AlongAxes(EntropyGradient):
+class AxisEntropy(EntropyGradient):
     """An estimator of a linear generator that works on its axes."""
 
-    def __init__(self, entropy: EntropyGradient, axes: Axes) -> None:
+    def __init__(self, entropy: EntropyGradient, axes: PrincipalAxes) -> None:
         self.entropy, self.axes = entropy, axes
 
     @torch.no_grad()

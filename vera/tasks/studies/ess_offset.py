@@ -24,7 +24,7 @@ from vera.spec.settings import Count, Positive
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_dataset
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 FAR = 2.0
@@ -71,7 +71,7 @@ class EssOffsetTask(Task):
         if not isinstance(data, Gaussian):
             raise VeraError(f"The task 'ess-offset' has a Gaussian target, got the data set '{data.name}'.")
         settings = {key: value for key, value in spec.method.items() if key != "name"}
-        with seeded(seed_for(spec.seed, "networks")):
+        with use_seed(derive_seed(spec.seed, "networks")):
             target = standard_normal(data.data_dim)
         method = estimators.create(spec.method["name"], energy=target, offsets=spec.steps, **settings)
         if spec.batch_size % method.k or spec.batch_size < 2 * method.k:

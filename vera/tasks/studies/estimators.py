@@ -21,7 +21,7 @@ from vera.models.generator import Generator
 from vera.models.linear import LinearGenerator
 from vera.spec.registry import Registry, estimators
 from vera.spec.settings import Count, NonNegativeCount, Positive
-from vera.tasks.studies.axes import Axes
+from vera.tasks.studies.axes import PrincipalAxes
 
 E = TypeVar("E", bound=EntropyGradient)
 
@@ -39,14 +39,14 @@ class EstimatorStudy(Method, Generic[E]):
     images: Annotated[NonNegativeCount, "samples of the generator that are kept to look at"] = 0
 
     def setup(self) -> None:
-        self.axes = Axes(self.energy)
+        self.axes = PrincipalAxes(self.energy)
         self.entropy = self.make_entropy()
 
     def begin(self, x: Tensor) -> None:
         """There is no f to check against the batch, which is no data."""
 
     @torch.no_grad()
-    def pairs_of(self, normals: Tensor) -> tuple[Tensor, Tensor]:
+    def make_pairs(self, normals: Tensor) -> tuple[Tensor, Tensor]:
         """(z0, x along the axes) made of a batch of standard normals."""
         z0, noise = normals.chunk(2, dim=1)
         return z0, torch.addcmul(self.axes.generator.mean(z0), self.axes.generator.sigma, noise)
@@ -54,7 +54,7 @@ class EstimatorStudy(Method, Generic[E]):
     @abstractmethod
     def make_entropy(self) -> E: ...
 
-    def tuned(self) -> EntropyGradient:
+    def make_tuned_entropy(self) -> EntropyGradient:
         """The estimator as it is measured."""
         return self.entropy
 
@@ -74,7 +74,7 @@ class ImportanceStudy(EstimatorStudy[ImportanceEntropy]):
         return ImportanceEntropy(d, self.k, lr=self.lr, eta=self.eta, shared_eta=self.shared_eta, like=like)
 
     def step(self, x: Tensor) -> Metrics:
-        z0, a = self.pairs_of(x)
+        z0, a = self.make_pairs(x)
         with torch.no_grad():
             loss = -self.entropy.elbo(self.axes.generator, z0, a).mean()
         self.entropy.warm_up(self.axes.generator, z0, a)
@@ -103,12 +103,12 @@ class HMCStudy(EstimatorStudy[HMCEntropy]):
 
     def step(self, x: Tensor) -> Metrics:
         step, before = self.entropy.step, self.entropy.step.value
-        self.entropy.warm_up(self.axes.generator, *self.pairs_of(x))
+        self.entropy.warm_up(self.axes.generator, *self.make_pairs(x))
         # A transition multiplies the step size by 1 + rate (acceptance − target), which says what the acceptance was.
         miss = ((step.value / before) ** (1 / self.tuning_burn_in) - 1) / step.rate
         return {"loss": miss.square(), "acceptance": miss + step.target} | self.entropy.metrics()
 
-    def tuned(self) -> HMCEntropy:
+    def make_tuned_entropy(self) -> HMCEntropy:
         sampler = self._sampler(self.burn_in)
         sampler.step.value, sampler.step.rate = self.entropy.step.value, 0.0
         return sampler
@@ -146,4 +146,4 @@ class LatentStudy(EstimatorStudy[LatentEntropy]):
         return LatentEntropy()
 
     def step(self, x: Tensor) -> Metrics:
-        return {"loss": self.entropy.direction(self.axes.generator, *self.pairs_of(x)).square().mean()}
+        return {"loss": self.entropy.direction(self.axes.generator, *self.make_pairs(x)).square().mean()}

@@ -27,9 +27,9 @@ from vera.spec.settings import Count, validated
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_dataset
 from vera.tasks.contract import Measurement, Task
-from vera.tasks.studies.axes import AlongAxes
+from vera.tasks.studies.axes import AxisEntropy
 from vera.tasks.studies.estimators import EstimatorStudy, ImportanceStudy
-from vera.training.random_state import seed_for, seeded
+from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 MEASURED = ("signed_bias", "absolute_bias", "rms_bias", "deviation", "rms_noise")
@@ -73,11 +73,13 @@ class ScoreErrorTask(Task):
     def measure(self, trainer: Trainer) -> Measurement:
         study = trainer.method
         assert isinstance(study, EstimatorStudy)
-        with seeded(seed_for(trainer.seed, "pairs")):
+        with use_seed(derive_seed(trainer.seed, "pairs")):
             pairs = study.energy.sample_pair(study.pairs)
             images = _images(study.energy.sample(study.images)) if study.images else None
-        with seeded(seed_for(trainer.seed, "measurement")):
-            error = score_error(AlongAxes(study.tuned(), study.axes), study.energy, pairs, study.repeats)
+        with use_seed(derive_seed(trainer.seed, "measurement")):
+            error = score_error(
+                AxisEntropy(study.make_tuned_entropy(), study.axes), study.energy, pairs, study.repeats
+            )
             metrics = {name: getattr(error, name) for name in MEASURED} | {
                 "sigma": float(study.energy.sigma.detach())
             }
@@ -92,7 +94,7 @@ class ScoreErrorTask(Task):
             raise VeraError(
                 f"The task 'score-error' needs one network, the generator, got {', '.join(spec.networks) or 'none'}."
             )
-        with seeded(seed_for(spec.seed, "networks")):
+        with use_seed(derive_seed(spec.seed, "networks")):
             generator = _create(models, spec.networks["generator"], x=data.training_points())
         if not isinstance(generator, LinearGenerator):
             raise IncompatibleModel(

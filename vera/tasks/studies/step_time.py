@@ -39,7 +39,7 @@ WARM_UP = 1
 
 
 @dataclass(eq=False)
-class SideBySide(Method):
+class StepTimeComparison(Method):
     """Two joint methods that train one classifier in turns, and the seconds of their steps."""
 
     energy: Classifier
@@ -110,7 +110,7 @@ class StepTimeTask(Task):
         data = build_labelled(spec.dataset, data_dir).split(spec.seed)
         method = build_method(spec, data, self.methods)
         assert isinstance(method, ClassifierMethod)
-        study = SideBySide(method.energy, rounds=spec.steps)
+        study = StepTimeComparison(method.energy, rounds=spec.steps)
         how = {name: getattr(method, name) for name in HOW_COMPUTED}
         jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
         study.pair = {spec.method["name"]: method, RIVAL: jem}
@@ -130,7 +130,7 @@ class StepTimeTask(Task):
         """Medians of the counted rounds; `ratio` is that of the medians, `spread` the distance of its rounds'
         quartiles."""
         study = trainer.method
-        assert isinstance(study, SideBySide)
+        assert isinstance(study, StepTimeComparison)
         seconds = study.seconds[WARM_UP:].cpu()
         own, rival = seconds.quantile(0.5, dim=0).tolist()
         ratios = seconds[:, 1] / seconds[:, 0]

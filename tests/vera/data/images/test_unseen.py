@@ -57,7 +57,7 @@ def test_without_a_download_there_are_images_of_the_split_s_shape(name, split, s
 def test_the_names_that_are_registered():
     assert set(unseen_sets) == {*OWN, "celeba-test", "cifar10-test", "cifar100-test", "svhn-test"}
     assert all(unseen_sets.get(name).name == name for name in unseen_sets)
-    assert unseen_sets.foreign() == []
+    assert unseen_sets.plugin_names() == []
 
 
 def test_how_many_there_are(split):
