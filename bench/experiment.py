@@ -1,27 +1,31 @@
 """Experiment, Line and Scale: what the experiment families of a paper share.
 
 An experiment trains one kind of model in several ways. Each way is a `Line`: a label, a method with its
-settings, the networks it uses, its tuning grid, and where the paper's value stands. What `smoke`, `laptop` and
-`paper` mean is a `Scale`: data, networks, steps, batch size, seeds. From these an experiment enumerates its
-trials, those of its tuning grids and those of methods that plug-ins add, and counts their cost.
+settings, the networks it uses, its tuning grid, and the fields that select the paper's value. What `smoke`,
+`laptop` and `paper` mean is a `Scale`: data, networks, steps, batch size, seeds. From these an experiment
+enumerates its trials, the trials of its tuning grids and of plug-in methods, and counts their cost.
 
-A family whose trials depend on more than that overrides one of the hooks: `settings`, `networks`, `dataset`,
-`lines_for`, `grid_points`, `trial_label`.
+A family whose trials depend on more than that subclasses `DataSetting` for what belongs to a data set, and
+overrides one of the hooks: `settings`, `networks`, `dataset`, `task`, `steps`, `lines_for`, `trial_label`,
+`grid_points`, `other_data`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from sweeps.trial.identity import Profile, Trial, plugged, with_seed
 from sweeps.trial.matching import TUNING_SEED
 from sweeps.trial.sweep import Sweep
+from vera.errors import SettingError, UnknownName
 from vera.spec.registry import Registry, methods
 from vera.spec.trial_spec import Component, TrialSpec
 
 Grid = Mapping[str, Sequence[Any]]
 """Settings of a method, and the values to try for each."""
+GridPoint = tuple[str, dict[str, Any]]
+"""A label, and the settings that differ from the line's."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +45,20 @@ class DataSetting:
     """Training steps in an epoch; 1 if all settings are counted in steps."""
 
 
+D = TypeVar("D", bound=DataSetting)
+
+
 @dataclass(frozen=True)
-class Scale:
+class Scale(Generic[D]):
     """What one profile means for an experiment."""
 
     about: str
     """One line for captions."""
-    data: tuple[DataSetting, ...]
+    data: tuple[D, ...]
     networks: Mapping[str, Component]
     """By role: energy, generator, statistics."""
-    steps: int
+    steps: int | None
+    """Training steps; None if every data set has its own number."""
     batch_size: int
     evaluations: int = 0
     """Evaluations during training, evenly spaced, the last at the end; 0 for the final measurement only."""
@@ -66,13 +74,13 @@ class Line:
     method: Component
     """The method with the settings of the paper."""
     laptop: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that differ at `laptop` and `smoke`."""
+    """Settings of the method that differ at `laptop` and `smoke`."""
     roles: tuple[str, ...] = ("energy",)
     """The networks it uses."""
     grid: Grid = field(default_factory=dict)
     """The paper's tuning grid."""
-    laptop_grid: Grid = field(default_factory=dict)
-    """The tuning grid at `laptop` and `smoke`."""
+    laptop_grid: Grid | None = None
+    """The tuning grid at `laptop` and `smoke`; None if it is the paper's."""
     reference: Mapping[str, str] | None = None
     """The fields that select the paper's value; None if it has none."""
     copied: bool = False
@@ -81,21 +89,31 @@ class Line:
     """Billions of operations of one step at `paper`, or the same by data set; None if not counted."""
     restarts: int = 0
     """How often a trial at `paper` may start again after divergence."""
+    epochs: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Settings of the method at `paper` that are counted in epochs, such as {"decay_at": (150, 175)}."""
+    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of networks that differ from the scale's, by role."""
+    dataset: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the data that differ from the data set's."""
 
-    def settings(self, profile: Profile) -> dict[str, Any]:
-        return {**self.method} if profile == "paper" else {**self.method, **self.laptop}
+    def settings(self, profile: Profile, epoch: int = 1) -> dict[str, Any]:
+        """The method with its settings on data with this number of steps in an epoch."""
+        if profile != "paper":
+            return {**self.method, **self.laptop}
+        counted = {name: [int(each * epoch) for each in values] for name, values in self.epochs.items()}
+        return {**self.method, **counted}
 
     def grid_at(self, profile: Profile) -> Grid:
-        return self.grid if profile == "paper" else self.laptop_grid
+        return self.grid if profile == "paper" or self.laptop_grid is None else self.laptop_grid
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Generic[D]):
     """Lines and scales, and the trials that follow from them."""
 
     name: str
     lines: tuple[Line, ...]
-    scales: Mapping[Profile, Scale]
+    scales: Mapping[Profile, Scale[D]]
     registry: Registry[Any] | None = methods
     """Where plug-ins register methods for this experiment; None if it takes no plug-in lines."""
 
@@ -103,7 +121,24 @@ class Experiment:
     """Networks that a plug-in's method may use; None for all roles of the scale."""
 
     def line(self, label: str) -> Line:
-        return next(line for line in self.lines if line.label == label)
+        """The line with this label; `UnknownName` if there is none."""
+        found = self.find_line(label)
+        if found is None:
+            labels = ", ".join(line.label for line in self.lines)
+            raise UnknownName(f"The experiment {self.name} has no line '{label}'; its lines are {labels}.")
+        return found
+
+    def find_line(self, label: str) -> Line | None:
+        """The line with this label; None for the label of a plug-in's method."""
+        return next((line for line in self.lines if line.label == label), None)
+
+    def data(self, profile: Profile) -> tuple[D, ...]:
+        """The data sets of a profile."""
+        return self.scales[profile].data
+
+    def about(self, profile: Profile) -> str:
+        """The profile in one line, for captions."""
+        return self.scales[profile].about
 
     def seeds(self) -> dict[Profile, tuple[int, ...]]:
         """Of each profile, for the sweep of an artifact."""
@@ -111,75 +146,79 @@ class Experiment:
 
     # ---- hooks: what a family may decide differently
 
-    def settings(self, line: Line, profile: Profile, data: DataSetting) -> dict[str, Any]:
+    def settings(self, line: Line, profile: Profile, data: D) -> dict[str, Any]:
         """The line's method with all settings that it declares at this profile."""
-        return line.settings(profile)
+        return line.settings(profile, data.epoch)
 
-    def networks(self, profile: Profile, data: DataSetting, line: Line | None) -> Mapping[str, Component]:
+    def networks(self, profile: Profile, data: D, line: Line | None) -> Mapping[str, Component]:
         """The networks by role; `line` is None for a plug-in's method."""
-        return self.scales[profile].networks
+        networks = self.scales[profile].networks
+        return networks if line is None else change_networks(networks, line.networks)
 
-    def dataset(self, data: DataSetting, line: Line | None) -> Component:
-        return data.dataset
+    def dataset(self, data: D, line: Line | None) -> Component:
+        return data.dataset if line is None else {**data.dataset, **line.dataset}
 
-    def task(self, profile: Profile, data: DataSetting) -> str | Component:
+    def task(self, profile: Profile, data: D) -> str | Component:
         return self.scales[profile].task
 
-    def steps(self, line: Line | None, profile: Profile, data: DataSetting) -> int:
-        return data.steps or self.scales[profile].steps
+    def steps(self, line: Line | None, profile: Profile, data: D) -> int:
+        steps = self.scales[profile].steps if data.steps is None else data.steps
+        if steps is None:
+            raise SettingError(f"{self.name} has no steps for {data.name} at {profile}: give it some.")
+        return steps
 
-    def lines_for(self, profile: Profile, data: DataSetting) -> Iterable[Line]:
+    def lines_for(self, profile: Profile, data: D) -> Iterable[Line]:
         """The lines that are trained on this data set at this profile."""
         return self.lines
 
-    def trial_label(self, line: Line, data: DataSetting) -> str:
+    def trial_label(self, line: Line, data: D) -> str:
         return line.label
 
-    def grid_points(
-        self, line: Line, profile: Profile, data: DataSetting
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(label, changed settings) of every point of the line's grid: here the full product."""
+    def grid_points(self, line: Line, profile: Profile, data: D) -> Iterator[GridPoint]:
+        """Every point of the line's tuning grid: here the full product."""
         grid = line.grid_at(profile)
         for values in product(*grid.values()):
             point = dict(zip(grid, values, strict=True))
             yield " ".join([line.label, *map(spell_setting, point.items())]), point
 
+    def other_data(self, dataset: Component, profile: Profile) -> D:
+        """The setting of another data set, for `--dataset`; `SettingError` if there is none."""
+        raise SettingError(f"The experiment {self.name} has settings for its own data only.")
+
     # ---- trials
 
-    def trial(
-        self, label: str | Line, profile: Profile, data: DataSetting | None = None, **changes: Any
-    ) -> Trial:
+    def trial(self, label: str | Line, profile: Profile, data: D | None = None, **changes: Any) -> Trial:
         """The trial of a line on one data set (default: the first), with some of its settings changed."""
         line = self.line(label) if isinstance(label, str) else label
-        data = self.scales[profile].data[0] if data is None else data
+        data = self.data(profile)[0] if data is None else data
         method = {**self.settings(line, profile, data), **changes}
         return self._build(profile, data, self.trial_label(line, data), method, line.roles, line)
 
     def trials(
         self,
         profile: Profile,
-        data: Sequence[DataSetting] | None = None,
+        data: Sequence[D] | None = None,
         include: Callable[[Line], bool] = lambda line: True,
     ) -> Iterator[Trial]:
         """Every line on every data set, followed by the methods of plug-ins with their defaults."""
-        for each in self.scales[profile].data if data is None else data:
+        for each in self.data(profile) if data is None else data:
             yield from (
                 self.trial(line, profile, each) for line in self.lines_for(profile, each) if include(line)
             )
             yield from self.plugin_trials(profile, each)
 
-    def plugin_trials(self, profile: Profile, data: DataSetting | None = None) -> Iterator[Trial]:
+    def plugin_trials(self, profile: Profile, data: D | None = None) -> Iterator[Trial]:
         """Methods that plug-ins add, if the networks of this experiment are all they need."""
         if self.registry is None:
             return
-        data = self.scales[profile].data[0] if data is None else data
+        data = self.data(profile)[0] if data is None else data
         roles = self.plugin_roles or tuple(self.networks(profile, data, None))
         for name, own, method in plugged(self.registry, roles):
             yield self._build(profile, data, name, method, own, None)
 
-    def grid_trials(self, line: Line, profile: Profile, data: DataSetting | None = None) -> list[Trial]:
+    def grid_trials(self, line: Line, profile: Profile, data: D | None = None) -> list[Trial]:
         """The line's tuning grid on the first tuning seed; each label names the settings that were varied."""
-        data = self.scales[profile].data[0] if data is None else data
+        data = self.data(profile)[0] if data is None else data
         points = self.grid_points(line, profile, data)
         declared = [replace(self.trial(line, profile, data, **point), label=label) for label, point in points]
         return [with_seed(trial, TUNING_SEED) for trial in declared]
@@ -190,29 +229,36 @@ class Experiment:
         def enumerate_trials(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
             for seed in seeds:
                 tuning_seed = max(seed, TUNING_SEED + seed % TUNING_SEED)
-                for data in self.scales[profile].data:
+                for data in self.data(profile):
                     for line in self.lines_for(profile, data):
                         yield from (with_seed(t, tuning_seed) for t in self.grid_trials(line, profile, data))
 
         return Sweep(name, about, (TUNING_SEED,), enumerate_trials, self.flop)
 
     def flop(self, trial: Trial) -> float | None:
-        """Floating-point operations of a whole trial at `paper`; a method's share grows with its sampler steps."""
+        """Floating-point operations of a whole trial at `paper`; None if they were not counted.
+
+        A method's operations are proportional to its sampler steps. The label of a grid trial begins with the
+        label of its line.
+        """
         fitting = [line for line in self.lines if f"{trial.label} ".startswith(f"{line.label} ")]
         line = max(fitting, key=lambda line: len(line.label), default=None)  # "HDGE + log p(x)" is not "HDGE"
         if line is None or line.gflop is None or trial.profile != "paper":
             return None
-        per_step = (
-            line.gflop.get(trial.spec.dataset["name"]) if isinstance(line.gflop, Mapping) else line.gflop
-        )
-        declared, own = line.method.get("sampler_steps"), trial.spec.method.get("sampler_steps")
+        dataset = trial.spec.dataset["name"]
+        per_step = line.gflop.get(dataset) if isinstance(line.gflop, Mapping) else line.gflop
+        data = next((data for data in self.data("paper") if data.dataset["name"] == dataset), None)
+        if per_step is None or data is None:
+            return None
+        declared = self.settings(line, "paper", data).get("sampler_steps")
+        own = trial.spec.method.get("sampler_steps")
         growth = own / declared if declared and own else 1.0
-        return None if per_step is None else 1e9 * per_step * growth * trial.spec.steps
+        return 1e9 * per_step * growth * trial.spec.steps
 
     def _build(
         self,
         profile: Profile,
-        data: DataSetting,
+        data: D,
         label: str,
         method: Component,
         roles: Sequence[str],
@@ -232,6 +278,13 @@ class Experiment:
             task=self.task(profile, data),
         )
         return Trial(spec, profile, label=label)
+
+
+def change_networks(
+    networks: Mapping[str, Component], changes: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Component]:
+    """The networks with some settings changed, by role."""
+    return {role: {**network, **changes.get(role, {})} for role, network in networks.items()}
 
 
 def spell_setting(setting: tuple[str, Any]) -> str:
