@@ -1,39 +1,33 @@
-"""The artifact contract: a table or a figure of the paper, declared. Loads neither torch nor ray.
+"""The artifact contract: one table or figure of a paper. Loads neither torch nor ray.
 
-An artifact names its trials for each profile, the paper's values, the claims it decides, and how it is read
-off the store: as a `Sheet` for a table, as a `Drawing` for a figure. It is also a sweep of the same name, so
-that `vera run table2` runs it, unless nobody can list its trials beforehand, as those of a search.
+An artifact declares its trials at each profile and the claims it decides, and reads the store: a table becomes
+a `Sheet`, a figure a `Drawing`. Each artifact is also a sweep of the same name, so `vera run table2` runs its
+trials. The exception are searches, whose trials cannot be listed in advance.
 """
 
-import hashlib
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from bench.data_names import slugify_data
 from bench.experiment import Experiment
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim
 from bench.judging.results import Results
 from sweeps.store.row import Row
-from sweeps.trial.identity import Profile, Trial
+from sweeps.trial.identity import Profile, Trial, with_seed
 from sweeps.trial.sweep import Sweep
 from vera.errors import SettingError
 from vera.spec.trial_spec import Component
 
-OPTIONS = r"( \([a-z_]+=[a-z0-9.]+(, [a-z_]+=[a-z0-9.]+)*\))?"
-OWN_FILE = re.compile(rf"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet){OPTIONS}")
-DATA_SET = re.compile(rf"[A-Za-z0-9]+(-[A-Za-z0-9]+)*{OPTIONS}")
-"""Names that are plain enough to be part of a file's as they are: my.csv; CIFAR10 (batches=1). Data sets of
-one name but for its case, which only plug-ins could bring, would share a file."""
 DEFAULT_SEEDS: Mapping[Profile, tuple[int, ...]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
 Value = Cell | float | str | None
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a sheet. `key` names it in CSV, `digits` are those after the point."""
+    """A column of a sheet. `key` is its name in CSV, `digits` the number of decimals."""
 
     key: str
     header: str
@@ -42,9 +36,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table as data: what every writer (Markdown, LaTeX, CSV, terminal) is given.
+    """A table as data, the input of every writer (Markdown, LaTeX, CSV, terminal).
 
-    A line maps column keys to values; a `Cell` under a key spreads into mean, interval, n, diverged, paper,
+    Each line maps column keys to values. A `Cell` becomes several columns: mean, interval, n, diverged, paper,
     difference, verdict.
     """
 
@@ -59,7 +53,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: `draw()` makes a matplotlib Figure from data already read from the store."""
+    """A figure. `draw()` returns a matplotlib Figure of data that was already read from the store."""
 
     name: str
     title: str
@@ -73,21 +67,20 @@ class Artifact(ABC):
     """One table or figure."""
 
     name: ClassVar[str]
-    """As it is typed: table2, figure1."""
+    """The name on the command line: table2, figure1. The catalogue qualifies it, as in other/table2."""
     title: ClassVar[str]
-    """As it is printed: Table 2: ..."""
-    experiment: ClassVar[Experiment | None] = None
-    """Whose trials it shows; None if it enumerates trials of its own."""
+    """The printed title: "Table 2: ..."."""
+    experiment: ClassVar[Experiment[Any] | None] = None
+    """The experiment whose trials it shows; None if it overrides `trials`."""
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = DEFAULT_SEEDS
-    """Seeds by profile; an artifact that names an experiment has those of its scales."""
+    """Seeds by profile. An artifact with an experiment takes them from the scales of the experiment."""
     claims: tuple[Claim, ...] = ()
     needs_rows: ClassVar[bool] = True
-    """Whether there is nothing to show before a trial of it was run."""
+    """False if it can be rendered before any trial was run."""
     listed: ClassVar[bool] = True
-    """Whether its trials can be listed. If not, it finds its rows by other means."""
+    """False if its trials cannot be listed in advance; it then overrides `rows`."""
     companions: ClassVar[tuple[str, ...]] = ()
-    """Artifacts that are rendered whenever it is."""
-
+    """Names of artifacts that are rendered together with this one."""
     takes: ClassVar[str] = ""
     """The kind of data that `on` takes: tables or images."""
 
@@ -96,95 +89,66 @@ class Artifact(ABC):
             cls.seeds = cls.experiment.seeds()
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
-        """One trial for each thing that is trained, whatever its seed."""
+        """Every trial of the artifact, once for all seeds."""
         if self.experiment is None:
-            raise NotImplementedError(f"{self.name} names neither an experiment nor its trials")
+            raise NotImplementedError(f"{self.name} declares neither an experiment nor trials")
         return self.experiment.trials(profile)
 
     @property
     def command(self) -> str:
-        """What makes its trials."""
+        """The command that runs its trials."""
         return f"vera run {self.name}"
 
     def rows(self, results: Results) -> list[Row]:
-        """What the store has of it."""
-        return results.rows_of(self.trials(results.profile))
+        """The stored rows of its trials."""
+        return results.find_all_rows(self.trials(results.profile))
 
     def is_in(self, results: Results) -> bool:
-        """Whether there is something to show."""
+        """Whether the results hold anything to render."""
         if not self.listed:
             return bool(self.rows(results))
-        return not self.needs_rows or any(map(results.like, self.trials(results.profile)))
+        return not self.needs_rows or any(map(results.find_rows, self.trials(results.profile)))
 
     def flop(self, trial: Trial) -> float | None:
-        """Floating-point operations of one trial, if they were counted; for a plan before any trial was timed."""
+        """Floating-point operations of one trial; None if they were not counted. Used to estimate costs."""
         return None if self.experiment is None else self.experiment.flop(trial)
 
     def sweep(self) -> Sweep:
-        """Its trials as a sweep of its name."""
+        """Its trials as a sweep of the same name."""
         return Sweep(
             self.name,
             self.title,
             self.seeds,
-            lambda profile, seeds: seeded(self.trials(profile), seeds),
+            lambda profile, seeds: _repeat_for_seeds(self.trials(profile), seeds),
             self.flop,
         )
 
     def on(self, dataset: Component) -> "Artifact":
-        """The same experiment on other data, where it can be had."""
+        """The same artifact on other data; SettingError unless the artifact overrides this."""
         raise SettingError(f"{self.name} has data of its own; it takes no --dataset.")
 
     @property
     def accepts_other_data(self) -> bool:
-        """Whether `on` is defined."""
+        """Whether `on` is overridden."""
         return type(self).on is not Artifact.on
+
+    def name_variant(self, data: str) -> tuple[str, str]:
+        """(name, title) of this artifact on other data: table6-wine, "Table 6: ... on wine"."""
+        return f"{self.name}-{slugify_data(data)}", f"{self.title} on {data}"
 
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
-        """Reads the store only; a cell that has no trial says so."""
+        """Read the store. A cell without trials shows the reason."""
+
+    def render_with_notes(self, results: Results) -> Sheet | Drawing:
+        """The rendering with all notes on the choice of rows, which `results` collects while they are read."""
+        made = self.render(results)
+        return replace(made, notes=(*made.notes, *(note for note in results.notes if note not in made.notes)))
 
 
-def names_on(artifact: Artifact, data: str) -> tuple[str, str]:
-    """Of an artifact's files, such as table6-wine, and its title, where it is on other data than its own."""
-    return f"{artifact.name}-{file_name(data)}", f"{artifact.title} on {data}"
-
-
-def data_name(name: str, part: Component, usual: Mapping[str, Any]) -> str:
-    """With what of its settings is not as usual: iris.csv (label=species, labels_per_class=5)."""
-    unusual = sorted(key for key in part if key not in ("name", "file") and part[key] != usual.get(key))
-    options = ", ".join(f"{key}={_spelled(part[key])}" for key in unusual)
-    return f"{name} ({options})" if options else name
-
-
-def _spelled(value: Any) -> str:
-    """As on the command line."""
-    if isinstance(value, list | tuple):
-        return "+".join(map(str, value))
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
-
-
-def file_name(data: str) -> str:
-    """The data's name as part of a file's; with a hash where another name would give the same: a_b.csv is not
-    a-b.csv."""
-    words = re.sub(r"[^a-z0-9]+", "-", data.lower()).strip("-")
-    if OWN_FILE.fullmatch(data) or (DATA_SET.fullmatch(data) and not re.search("-(csv|parquet)(-|$)", words)):
-        return words
-    return "-".join(
-        filter(None, (words, hashlib.sha256(data.encode(errors="surrogateescape")).hexdigest()[:6]))
-    )
-
-
-def seeded(trials: Iterator[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
-    """Every trial under every seed; all trials of the first seed come first, so that an early look shows a
-    whole table."""
-    from sweeps.trial.identity import with_seed
-
+def _repeat_for_seeds(trials: Iterable[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
+    """Every trial with every seed. The trials of the first seed come first, so an interrupted run leaves
+    complete tables."""
     declared = list(trials)
     for seed in seeds:
         yield from (with_seed(trial, seed) for trial in declared)
-
-
-def rendered(artifact: Artifact, results: Results) -> Sheet | Drawing:
-    """With the notes on the choice of rows, which arise while the artifact reads them."""
-    made = artifact.render(results)
-    return replace(made, notes=(*made.notes, *(note for note in results.notes if note not in made.notes)))

@@ -106,17 +106,17 @@ def claim_lines(artifact: "Artifact", results: "Results") -> Iterator[str]:
     """The artifact's claims, each with its mark, where the paper makes it, and the evidence."""
     for claim in artifact.claims:
         finding = claim.check(results)
-        yield f"{finding.marked} at {results.profile}: {claim.text} ({claim.where})"
+        yield f"{finding.label} at {results.profile}: {claim.text} ({claim.where})"
         yield f"    {finding.evidence}"
 
 
 def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
-    from bench.artifact import Sheet, rendered
+    from bench.artifact import Sheet
     from bench.render.files import write
     from bench.render.headings import heading
     from bench.render.terminal import print_sheet
 
-    rendering = rendered(artifact, results)
+    rendering = artifact.render_with_notes(results)
     paths = write(rendering, folder)
     whose = f"{results.source} trials" if artifact.needs_rows else "needs no trials"
     print(f"{artifact.name} · {results.profile} profile · {whose}\n")
@@ -131,10 +131,9 @@ def _show(artifact: "Artifact", results: "Results", folder: Path) -> None:
 
 
 def _name(artifact: "Artifact", results: "Results", folder: Path) -> None:
-    from bench.artifact import rendered
     from bench.render.files import write
 
-    first, *others = write(rendered(artifact, results), folder)
+    first, *others = write(artifact.render_with_notes(results), folder)
     print(
         f"{artifact.name} · {results.profile} profile: {first}{''.join(f', {path.suffix}' for path in others)}",
         flush=True,

@@ -30,7 +30,7 @@ from bench.cli.flags import (
 )
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
-from sweeps.search.samplers import SAMPLERS
+from sweeps.search.sampler_factory import SAMPLERS
 from sweeps.search.stopping_rules import SCHEDULERS
 from vera.errors import SettingError
 from vera.wording import plural
@@ -112,7 +112,7 @@ def search(arguments: argparse.Namespace) -> int:
 
     declared = asked_search(arguments)
     configurations = arguments.configurations or (
-        len(list(declared.space.grid())) if arguments.sampler == "grid" else USUAL
+        len(list(declared.space.iterate_grid())) if arguments.sampler == "grid" else USUAL
     )
     usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
     budget = Budget(
@@ -123,10 +123,10 @@ def search(arguments: argparse.Namespace) -> int:
     name_problems(store)
     print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
     if arguments.dry_run:
-        print("\n".join(to_come(declared, arguments.profile, budget, proposer.at_most())))
+        print("\n".join(to_come(declared, arguments.profile, budget, proposer.count_remaining())))
     else:
         carry_out(arguments, declared, budget)
-    found = declared.found(store.rows(), arguments.profile)
+    found = declared.find_configurations(store.rows(), arguments.profile)
     failed = failures(found, arguments)
     for text in failed:
         print(text, file=sys.stderr)
@@ -238,7 +238,7 @@ def failures(found: "Sequence[Configuration]", arguments: argparse.Namespace) ->
 
 def closing(declared: "Search", found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
     """What this search did, the best of all that the store has, and how to see more."""
-    from sweeps.search.declaration import best
+    from sweeps.search.declaration import find_best
 
     own = [entry for entry in found if entry.own_rows]
     lines = [f"{_ended(own)}{grid_cost(declared, arguments.profile)}"]
@@ -246,7 +246,7 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
         lines.append(
             f"it knew {plural(len(found) - len(own), 'configuration')} of other sweeps from the store"
         )
-    for entry in best(found):
+    for entry in find_best(found):
         whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
         lines += [f"best: {told(entry)}{whose}"]
         lines += [] if arguments.dry_run else [f"  to run it: {run_command(entry, arguments)}"]
@@ -254,25 +254,25 @@ def closing(declared: "Search", found: "Sequence[Configuration]", arguments: arg
 
 
 def _ended(own: "Sequence[Configuration]") -> str:
-    stopped, unknown = sum(entry.stopped for entry in own), sum(entry.result() is None for entry in own)
+    stopped, unknown = sum(entry.is_stopped for entry in own), sum(entry.compute_score() is None for entry in own)
     steps = sum(entry.steps for entry in own)
     ends = f"{stopped} of them stopped early, {unknown} without a score"
     return f"{plural(len(own), 'configuration')}, {ends}; {plural(steps, 'training step')} in all"
 
 
 def told(entry: "Configuration") -> str:
-    result = entry.result()
+    result = entry.compute_score()
     assert result is not None
     scores = [
-        objective.printed(score)
+        objective.format_score(score)
         for objective, score in zip(entry.search.objectives, result.scores, strict=True)
     ]
-    return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.place}"
+    return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.description}"
 
 
 def grid_cost(declared: "Search", profile: "Profile") -> str:
     """What the whole grid would take."""
-    return f"; the grid of {len(list(declared.space.grid()))} would take {declared.grid_steps(profile):,}"
+    return f"; the grid of {len(list(declared.space.iterate_grid()))} would take {declared.count_grid_steps(profile):,}"
 
 
 def render_command(arguments: argparse.Namespace) -> str:

@@ -6,7 +6,7 @@ import re
 import pytest
 from engine_helpers import ROOT
 
-from bench.artifact import file_name
+from bench.data_names import slugify_data
 from bench.cli.main import main
 from bench.paper.experiments.tabular import own_table
 from bench.paper.tables.table6 import Table6
@@ -89,7 +89,7 @@ def test_too_few_points_of_a_plug_in_are_refused_once(planned):
     ],
 )
 def test_a_usual_name_is_that_of_its_files(data, name):
-    assert file_name(data) == name
+    assert slugify_data(data) == name
 
 
 def test_data_of_different_names_have_files_of_their_own():
@@ -114,7 +114,7 @@ def test_data_of_different_names_have_files_of_their_own():
         "a.csv-label-b",
         "a-csv-label-b",
     ]
-    names = [file_name(text) for text in texts]
+    names = [slugify_data(text) for text in texts]
     assert len(set(names)) == len(texts)
     assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
 
