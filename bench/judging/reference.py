@@ -1,0 +1,56 @@
+"""The values that a paper prints, read from a CSV file with one value in each line.
+
+Its columns are artifact, dataset, method, variant, metric and value. A second paper uses the same class with
+its own file.
+"""
+
+import csv
+from functools import cached_property
+from pathlib import Path
+
+from bench.experiment import DataSetting, Line
+from vera.errors import VeraError
+
+NOT_AVAILABLE = "N/A"
+"""Printed by a paper where a method has no value."""
+
+
+class PaperValues:
+    """The values of one paper, found by any of their fields. A field that is not given may have any value."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def entries(self) -> tuple[dict[str, str], ...]:
+        """Every line of the file."""
+        with self.path.open(newline="", encoding="utf-8") as file:
+            return tuple(csv.DictReader(file))
+
+    def text(self, artifact: str, **fields: str) -> str:
+        """The one value with these fields, as it is printed; `VeraError` if there is none or several."""
+        found = self._select(artifact, **fields)
+        if len(found) != 1:
+            raise VeraError(
+                f"{self.path.name} has {len(found)} values for {artifact}, {fields}; one is needed."
+            )
+        return found[0]
+
+    def value(self, artifact: str, **fields: str) -> float:
+        """The one value with these fields; `VeraError` if there is none or several."""
+        return float(self.text(artifact, **fields))
+
+    def find(self, artifact: str, **fields: str) -> float | None:
+        """The value with these fields; None if the paper has none or prints N/A."""
+        found = self._select(artifact, **fields)
+        return None if not found or self.text(artifact, **fields) == NOT_AVAILABLE else float(found[0])
+
+    def find_for(self, artifact: str, line: Line | None, data: DataSetting, **fields: str) -> float | None:
+        """The value of a line on a data set. None if the paper has none, and for a method of a plug-in."""
+        if line is None or line.reference is None or data.reference is None:
+            return None
+        return self.find(artifact, dataset=data.reference, **{**line.reference, **fields})
+
+    def _select(self, artifact: str, **fields: str) -> list[str]:
+        wanted = {"artifact": artifact, **fields}
+        return [entry["value"] for entry in self.entries if wanted.items() <= entry.items()]
