@@ -1,4 +1,119 @@
-"""Matching rows to declared trials."""
+"""Matching of stored rows to declared trials.
+
+There are two definitions of "the same trial". The trial id (`sweeps.trial.identity`) is exact: it is a hash
+of all settings, defaults included, of the seed and of the data. It decides what has to be run. A table or
+figure declares only the settings that it is about, so it finds its rows by matching. A row matches a declared
+trial if
+
+- every declared setting has the declared value in the row's spec, and `method` has the same name. The seed is
+  ignored, and settings that the trial leaves open may have any value;
+- both seeds serve the same purpose: seeds from `TUNING_SEED` on choose settings, the others fill tables. A
+  setting that was chosen by a score is never judged by that same score.
+
+Two choices remain, and a note reports each of them:
+
+- Variants. Matching rows that differ in a setting which was left open (a default was changed between two
+  runs) are variants of the trial. The variant with the latest row counts.
+- Content of the data. If the content of a data set changed between runs, its rows have different
+  fingerprints. One content is shown everywhere: that of the file if its fingerprint is given, otherwise the
+  content that was trained on last. Failed trials decide this only if all trials failed. Rows of other
+  contents do not match. The number of labels is no part of the content (`make_data_key`).
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweeps.store.row import FAILURES, Row
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import Trial
 
 TUNING_SEED = 100
-"""Seeds from here on are for choosing settings; no table averages over them."""
+"""Seeds from this one on are for choosing settings; no table averages over them."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The rows of a declared trial, ordered by seed, and notes on the choices that were made."""
+
+    rows: list[Row]
+    notes: list[str]
+
+
+class RowMatcher:
+    """Finds the rows of declared trials among the given rows, which all have one profile and protocol."""
+
+    def __init__(self, rows: Sequence[Row], file_fingerprints: Mapping[str, str] | None = None) -> None:
+        """`file_fingerprints` holds the fingerprints of data sets whose file was read, by `make_data_key`."""
+        self._specs = [(row, json.loads(row.spec)) for row in rows]
+        self._file_fingerprints = dict(file_fingerprints or {})
+        self._contents = _collect_contents(self._specs)
+
+    def match(self, trial: Trial) -> Match:
+        """The rows that match the trial, whatever their seed: of the shown content and the latest variant."""
+        variants: dict[str, list[Row]] = {}
+        notes: list[str] = []
+        for row, spec in self._find_candidates(trial):
+            key = make_data_key(spec["dataset"])
+            if row.data_fingerprint == self._shown_content(key):
+                variants.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
+            else:
+                notes.append(self._describe_left_out(trial.data, key))
+        if len(variants) > 1:
+            name, count = f"{trial.name} on {trial.spec.dataset['name']}", len(variants)
+            notes.append(
+                f"{name}: {count} variants of it are in the store; shown is the one that finished last."
+            )
+        latest = max(variants.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
+        return Match(sorted(latest, key=lambda row: row.seed), list(dict.fromkeys(notes)))
+
+    def _find_candidates(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
+        """Rows whose spec holds every declared setting, whatever the content of their data."""
+        declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
+        for row, spec in self._specs:
+            same_purpose = is_tuning_seed(row.seed) == is_tuning_seed(trial.spec.seed)
+            if same_purpose and row.method == declared["method"]["name"] and is_declared_in(declared, spec):
+                yield row, spec
+
+    def _shown_content(self, key: str) -> str:
+        return self._file_fingerprints.get(key) or self._contents[key][-1]
+
+    def _describe_left_out(self, name: str, key: str) -> str:
+        shown = self._shown_content(key)
+        others = sorted({*self._contents[key]} - {shown})
+        why = "the file as it is" if key in self._file_fingerprints else "what was trained last"
+        rest = f"Shown is {shown}, {why}; trials of {', '.join(others)} are left out."
+        return f"{name}: its content changed between trials. {rest}"
+
+
+def is_tuning_seed(seed: int) -> bool:
+    """Whether the seed is for choosing settings."""
+    return seed >= TUNING_SEED
+
+
+def is_declared_in(declared: Any, stored: Any) -> bool:
+    """Whether everything declared stands in what is stored; mappings may hold further keys, lists may not."""
+    if isinstance(declared, Mapping):
+        return isinstance(stored, Mapping) and all(
+            key in stored and is_declared_in(value, stored[key]) for key, value in declared.items()
+        )
+    if isinstance(declared, list | tuple):
+        same_length = isinstance(stored, list) and len(stored) == len(declared)
+        return same_length and all(map(is_declared_in, declared, stored))
+    return bool(stored == declared)
+
+
+def make_data_key(dataset: Mapping[str, Any]) -> str:
+    """Equal for two descriptions of a data set that differ only in the number of labels: their content is the
+    same."""
+    return canonical_json({key: value for key, value in dataset.items() if key != "labels_per_class"})
+
+
+def _collect_contents(specs: Sequence[tuple[Row, Mapping[str, Any]]]) -> dict[str, list[str]]:
+    """The fingerprints of each data set in the order in which they were trained on, those of failed trials
+    first."""
+    found: dict[str, list[str]] = {}
+    for row, spec in sorted(specs, key=lambda pair: (pair[0].outcome not in FAILURES, pair[0].finished_at)):
+        found.setdefault(make_data_key(spec["dataset"]), []).append(row.data_fingerprint)
+    return found

@@ -4,15 +4,13 @@ Run as a script, it writes the golden store and the golden files anew: read the 
 it.
 """
 
-import hashlib
 import io
-import json
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from engine_helpers import ROOT, make_row
+from engine_helpers import ROOT, row_of
 
 from bench.catalogue import catalogue
 from bench.judging.results import Results
@@ -21,8 +19,6 @@ from bench.render.headings import stem
 from bench.render.terminal import print_sheet
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
-from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.identity import with_seed
 from sweeps.trial.sweep import sweeps
 from vera.spec.registry import load_plugin
 
@@ -38,25 +34,6 @@ ENDINGS = {
     r"A_b & 50% #1 {x} <y> | $z$ ~ ^ \ * [é] --σ": [-17.0, "out_of_memory", None],
 }
 """Label → what each seed came to: a value, an outcome without one, or ok without that measurement."""
-
-
-def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", defaults=None, **changes):
-    """The row that such a trial would leave: all that it declares, and defaults that it does not."""
-    spec = with_seed(trial, seed).spec.to_dict()
-    spec = spec | {
-        "method": spec["method"] | (defaults or {}),
-        "profile": trial.profile,
-        "protocol": 1,
-        "data_fingerprint": "f" * 16,
-    }
-    values = {
-        "spec": canonical_json(spec), "seed": seed, "outcome": outcome,
-        "metrics": "{}" if value is None else json.dumps({metric: value}),
-        "profile": trial.profile, "method": spec["method"]["name"], "dataset": spec["dataset"]["name"], "label": trial.label,
-        "data_fingerprint": "f" * 16, "device": "cpu", "processor": "Processor_9 @ 2 GHz", "cores": 2, "protocol": 1,
-        "git_commit": "0123456789abcdef", "versions": '{"torch":"2.13.0"}', "finished_at": f"2026-01-0{1 + seed}T00:00:00+00:00",
-    }  # fmt: skip
-    return make_row(hashlib.sha256(values["spec"].encode()).hexdigest()[:16], **(values | changes))
 
 
 def stored(folder, rows):

@@ -1,6 +1,7 @@
-"""What the tests of the engine share: the plug-in, records compared, the command line in a process of its
-own."""
+"""Helpers for tests of the engine: rows of declared trials, the plug-in that fails on request, comparison of
+records, and the command line in a process of its own."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -11,30 +12,38 @@ from pathlib import Path
 
 import numpy as np
 from locations import ROOT
+from store_helpers import make_row
 
-from sweeps.store.row import Row
-from sweeps.store.schema import column_types
+from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.identity import with_seed
 from sweeps.trial.sweep import sweeps
 from vera.spec.registry import load_plugin, methods
 
 PLUGIN = Path(__file__).with_name("trouble_plugin.py")
-PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
-JSON_COLUMNS = {"metrics": '{"loss": 0.5}', "spec": "{}", "versions": "{}", "restarts": "[]"}
 TIMING = ("seconds", "started_at", "finished_at")
 PATIENCE = 600.0
 """Seconds after which a wait has failed, on a machine however busy; no test measures anything against it."""
 
 
-def make_row(trial_id="abc0", **changes):
-    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
-    return Row(
-        **(
-            values
-            | JSON_COLUMNS
-            | {"trial_id": trial_id, "reason": "", "log_tail": "", "schema_version": 1}
-            | changes
-        )
-    )
+def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", defaults=None, **changes):
+    """The row that a declared trial leaves under this seed; `defaults` are undeclared settings."""
+    spec = with_seed(trial, seed).spec.to_dict()
+    spec = spec | {
+        "method": spec["method"] | (defaults or {}),
+        "profile": trial.profile,
+        "protocol": 1,
+        "data_fingerprint": "f" * 16,
+    }
+    values = {
+        "spec": canonical_json(spec), "seed": seed, "outcome": outcome,
+        "metrics": "{}" if value is None else json.dumps({metric: value}),
+        "profile": trial.profile, "method": spec["method"]["name"], "dataset": spec["dataset"]["name"],
+        "label": trial.label, "data_fingerprint": "f" * 16, "device": "cpu",
+        "processor": "Processor_9 @ 2 GHz", "cores": 2, "protocol": 1,
+        "git_commit": "0123456789abcdef", "versions": '{"torch":"2.13.0"}',
+        "finished_at": f"2026-01-0{1 + seed}T00:00:00+00:00",
+    }  # fmt: skip
+    return make_row(hashlib.sha256(values["spec"].encode()).hexdigest()[:16], **(values | changes))
 
 
 @contextmanager

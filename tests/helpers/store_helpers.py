@@ -1,5 +1,5 @@
-"""What the tests of the store share: records that tell which attempt left them, and processes that write
-them."""
+"""Helpers for tests of the store: rows and records whose curves and arrays name their attempt, and processes
+that write them."""
 
 import os
 import subprocess
@@ -18,25 +18,33 @@ CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": "secret-of-nobody",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
-"""For a server that knows nobody else."""
+"""Credentials of the test server; they open nothing else."""
 PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
-JSON_COLUMNS = {"metrics": '{"nll": 0.1}', "spec": "{}", "versions": "{}", "restarts": "[]"}
+SPECIAL = {
+    "metrics": '{"loss": 0.5}',
+    "spec": "{}",
+    "versions": "{}",
+    "restarts": "[]",
+    "reason": "",
+    "log_tail": "",
+    "schema_version": SCHEMA_VERSION,
+}
 
 
-def a_row(trial_id="abc0", **changes):
+def make_row(trial_id="abc0", **changes):
     values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
-    return Row(**(values | JSON_COLUMNS | {"trial_id": trial_id, "schema_version": SCHEMA_VERSION} | changes))
+    return Row(**(values | SPECIAL | {"trial_id": trial_id} | changes))
 
 
-def a_record(trial_id="abc0", attempt=1, **changes):
-    """Curves and arrays that tell which attempt left them."""
-    row = a_row(trial_id, attempt=attempt, finished_at=f"2026-01-0{attempt}", **changes)
+def make_record(trial_id="abc0", attempt=1, **changes):
+    """A record whose curves and arrays hold the number of the attempt."""
+    row = make_row(trial_id, attempt=attempt, finished_at=f"2026-01-0{attempt}", **changes)
     curves = [CurvePoint(trial_id, "training", "loss", step, float(attempt)) for step in range(3)]
     return Record(row, curves, {"samples": np.full((2, 2), attempt, np.float32)})
 
 
 def holds(store, record):
-    """Whether the store gives back this record whole."""
+    """Whether the store returns the whole record unchanged."""
     trial_id = record.row.trial_id
     arrays = store.arrays(trial_id)
     same = arrays.keys() == record.arrays.keys() and all(
@@ -55,28 +63,28 @@ def parquet_files(store, kind):
             yield pq.ParquetFile(source.file)
 
 
-def filled(path, count=5):
-    store = Store(path)
+def fill_store(location, count=5):
+    store = Store(location)
     for i in range(count):
-        store.write(a_record(f"t{i:02}"))
+        store.write(make_record(f"t{i:02}"))
     return store
 
 
-def python(code, *arguments):
-    """A process that has this file's names."""
+def start_python(code, *arguments):
+    """Start a process that runs the code with the names of this module."""
     start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from store_helpers import *\n"
     return subprocess.Popen(
         [sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True
     )
 
 
-def finish(process):
+def finish_python(process):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
 
 
 def refuse(number, after=0):
-    """A call that fails so, once it has been made `after` times without doing anything."""
+    """A function that does nothing `after` times and then raises OSError with this number."""
     calls = []
 
     def call(*arguments, **options):

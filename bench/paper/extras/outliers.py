@@ -38,7 +38,7 @@ class Histogram:
 
     @classmethod
     def read(cls, results: Results, trial: Trial, pictures: Pictures) -> "Histogram":
-        rows = results.like(trial)[:1]
+        rows = results.find_rows(trial)[:1]
         arrays = results.arrays(rows[0]) if rows else {}
         names = {"seen": SEEN, **(pictures.unseen or {})}
         counts = {
@@ -78,7 +78,7 @@ class Outliers(FirstPictures):
     def render(self, results: Results) -> Drawing:
         pictures, trials = self.pictures(results.profile), list(self.trials(results.profile))
         found = [Histogram.read(results, trial, pictures) for trial in trials]
-        rows = [row for trial in trials for row in results.like(trial)[:1]]
+        rows = [row for trial in trials for row in results.find_rows(trial)[:1]]
         caption = (
             f"Shares of images by f(x), of held-out images of {pictures.name} and of unseen sets; the further apart, the better. "
             f"First seed; {SIZES[results.profile].about}. {caption_tail(rows)}"

@@ -33,7 +33,7 @@ class Curve:
 
     @classmethod
     def read(cls, results: Results, trial: Trial) -> "Curve":
-        found = [results.arrays(row).get("reliability") for row in results.like(trial) if row.outcome == "ok"]
+        found = [results.arrays(row).get("reliability") for row in results.find_rows(trial) if row.outcome == "ok"]
         return cls(trial.label, *pooled([array for array in found if array is not None]))
 
 
@@ -88,7 +88,7 @@ class ReliabilityDiagram(Artifact):
         profile = results.profile
         blocks = {table.name: self.curves(results, table) for table in TABLES[profile]}
         drawing: Callable[[], Any] = partial(draw, blocks)
-        rows = results.rows_of(self.trials(profile))
+        rows = results.find_all_rows(self.trials(profile))
         caption = f"Accuracy of held-out points by their largest class probability, in ten bins; {ABOUT[profile]}. {caption_tail(rows)}"
         return Drawing(self.name, self.title, caption, drawing, profile, (*data_notes(rows), *results.notes))
 

@@ -36,7 +36,7 @@ def rows_of(results: Results, asked: Sequence[Pictures], *labels: str) -> list[R
     method."""
     return [
         row for pictures in asked for label in labels
-        for row in results.like(trial_of(line(label), pictures, results.profile)) if row.outcome in ("ok", "diverged")
+        for row in results.find_rows(trial_of(line(label), pictures, results.profile)) if row.outcome in ("ok", "diverged")
     ]  # fmt: skip
 
 
@@ -105,7 +105,7 @@ class Stability(PictureArtifact):
             yield {"dataset": pictures.name, "method": trial.label, **self.counted(results, trial)}
 
     def counted(self, results: Results, trial: Trial) -> dict[str, Value]:
-        rows = results.like(trial)
+        rows = results.find_rows(trial)
         if not rows:
             return {"diverged": "not run"}
         lost = [row for row in rows if row.outcome == "diverged"]

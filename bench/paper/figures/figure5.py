@@ -62,4 +62,4 @@ class Figure5(Artifact):
 
 def first(results: Results, trial: Trial) -> Row | None:
     """The row of the lowest seed that ended ok."""
-    return next((row for row in results.like(trial) if row.outcome == "ok"), None)
+    return next((row for row in results.find_rows(trial) if row.outcome == "ok"), None)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from bench.artifact import Artifact, Drawing
-from bench.judging.results import Results, metrics_of
+from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.tabular import ABOUT, TABLES, line
 from bench.paper.figures.figure2 import draw_tile
 from bench.render.caption import caption_tail
@@ -44,10 +44,10 @@ class Figure8(Artifact):
 
     def render(self, results: Results) -> Drawing:
         (trial,) = self.trials(results.profile)
-        rows = results.like(trial)[:1]
+        rows = results.find_rows(trial)[:1]
         ended = "not run" if not rows else rows[0].outcome.replace("_", " ")
         arrays = results.arrays(rows[0]) if rows else {}
-        tuned = metrics_of(rows[0]).get("refinement_acceptance") if rows else None
+        tuned = read_metrics(rows[0]).get("refinement_acceptance") if rows else None
         acceptance = "" if tuned is None else f" Of the MALA proposals {100 * tuned:.0f} % were accepted."
         caption = f"Left: x = g(z) + σ ε. Right: the same chains after 100 MALA steps.{acceptance} {ABOUT[results.profile]}. "
         drawing = partial(draw, arrays, ended)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing
-from bench.judging.results import Results, metrics_of
+from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.image_artifact import PictureArtifact
 from bench.paper.experiments.images import SIZES, Pictures, line, trial_of
 from bench.paper.figures.figure2 import draw_tile
@@ -60,10 +60,10 @@ class Shown:
 
     @classmethod
     def read(cls, results: Results, trial: Trial, pictures: Pictures) -> "Shown":
-        rows = results.like(trial)[:1]
+        rows = results.find_rows(trial)[:1]
         if not rows:
             return cls(pictures, {}, None, "not run")
-        classes = metrics_of(rows[0]).get("classes")
+        classes = read_metrics(rows[0]).get("classes")
         ended = "kept no such samples" if rows[0].outcome == "ok" else rows[0].outcome.replace("_", " ")
         return cls(pictures, results.arrays(rows[0]), None if classes is None else int(classes), ended)
 
@@ -144,13 +144,13 @@ class ImageFigure(PictureArtifact):
         found = [
             panel for trial, pictures in pairs for panel in self.content(Shown.read(results, trial, pictures))
         ]
-        rows = [row for trial, _ in pairs for row in results.like(trial)[:1]]
+        rows = [row for trial, _ in pairs for row in results.find_rows(trial)[:1]]
         caption = f"{self.text} First seed of {LABEL}; {SIZES[results.profile].about}.{acceptance(rows)} {caption_tail(rows)}"
         return self.drawing(results, caption, partial(draw, found))
 
 
 def acceptance(rows: Sequence[Row]) -> str:
-    found = [metrics_of(row).get("refinement_acceptance") for row in rows]
+    found = [read_metrics(row).get("refinement_acceptance") for row in rows]
     shares = [f"{100 * value:.0f} %" for value in found if value is not None]
     return f" Of the MALA proposals {' and '.join(shares)} were accepted." if shares else ""
 

@@ -133,7 +133,7 @@ class Table10(Artifact):
         profile = results.profile
         return (
             "Mean log-likelihood of 100,000 fresh test points in nats, higher is better, at the end of training: "
-            f"{about(BUDGETS, profile)}. {caption_tail(results.rows_of(self.trials(profile)))}"
+            f"{about(BUDGETS, profile)}. {caption_tail(results.find_all_rows(self.trials(profile)))}"
         )
 
 

@@ -233,7 +233,7 @@ def test_drawing_needs_neither_torch_nor_ray(tmp_path):
     code = (
         "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.figures.figure1\n"
         "from bench.catalogue import catalogue; from bench.render.plotting import save; from bench.judging.results import Results\n"
-        "drawing = catalogue.artifact('figure1').render(Results.at(sys.argv[1], 'laptop'))\n"
+        "drawing = catalogue.artifact('figure1').render(Results.open(sys.argv[1], 'laptop'))\n"
         "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
     )
     ran = subprocess.run(

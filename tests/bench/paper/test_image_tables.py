@@ -526,7 +526,7 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     code = (
         "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas'])\n"
         "from bench.catalogue import catalogue; from bench.judging.results import Results\n"
-        "results = Results.at(sys.argv[1], 'laptop')\n"
+        "results = Results.open(sys.argv[1], 'laptop')\n"
         f"for name in {(*SHEETS, *FIGURES)}:\n"
         "    artifact = catalogue.artifact(name); print(artifact.render(results).title)\n"
         "    print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials('paper'))"

@@ -37,7 +37,7 @@ def test_a_declared_trial_finds_its_own_rows_and_no_others(known, profile, tmp_p
     results = stored(tmp_path, [])
     results.profile, results.rows = profile, list({row.trial_id: row for row in own}.values())
     for (name, trial), row in zip(declared, own, strict=True):
-        assert [found.trial_id for found in results.like(trial)] == [row.trial_id], (name, trial)
+        assert [found.trial_id for found in results.find_rows(trial)] == [row.trial_id], (name, trial)
         assert results.notes == [], (name, trial)
 
 

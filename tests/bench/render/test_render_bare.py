@@ -27,7 +27,7 @@ from vera.spec.registry import load_plugin
 
 plugin, folder = sys.argv[1:]
 load_plugin(plugin)
-results = Results.at(folder, "laptop")
+results = Results.open(folder, "laptop")
 for name in ("golden-table", "golden-figure"):
     write(catalogue.artifact(name).render(results), folder)
 print_sheet(catalogue.artifact("golden-table").render(results))

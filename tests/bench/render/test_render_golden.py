@@ -17,7 +17,7 @@ from sweeps.store.store import Store
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_golden_table_is_what_it_was(golden, tmp_path, profile):
     """If the change is meant: python tests/helpers/bench_helpers.py, and read the difference."""
-    sheet = golden["golden-table"].render(Results.at(GOLDEN, profile))
+    sheet = golden["golden-table"].render(Results.open(GOLDEN, profile))
     paths = write(sheet, tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         f"tables/{stem(sheet)}.{e}" for e in ("md", "tex", "csv")
@@ -39,7 +39,7 @@ def test_the_golden_store_holds_the_rows_that_the_helpers_declare(golden):
 
 
 def test_the_same_rows_give_the_same_figure_bytes(golden, tmp_path):
-    drawing = golden["golden-figure"].render(Results.at(GOLDEN, "laptop"))
+    drawing = golden["golden-figure"].render(Results.open(GOLDEN, "laptop"))
     first, second = write(drawing, tmp_path / "a"), write(drawing, tmp_path / "b")
     assert [path.relative_to(tmp_path / "a").as_posix() for path in first] == [
         "figures/golden-figure.png",
@@ -54,7 +54,7 @@ def test_a_figure_says_its_profile(golden, tmp_path, monkeypatch):
     figures = []
     monkeypatch.setattr(files, "save", lambda figure, path: (figures.append(figure), path.touch()))
     for profile in PROFILES:
-        write(golden["golden-figure"].render(Results.at(GOLDEN, profile)), tmp_path)
+        write(golden["golden-figure"].render(Results.open(GOLDEN, profile)), tmp_path)
     assert [figure.texts[-1].get_text() for figure in figures[::2]] == [
         "golden-figure, laptop profile",
         "golden-figure, paper profile",
@@ -62,7 +62,7 @@ def test_a_figure_says_its_profile(golden, tmp_path, monkeypatch):
 
 
 def test_a_figure_that_fails_leaves_the_old_one_and_no_rubbish(golden, tmp_path, monkeypatch):
-    drawing = golden["golden-figure"].render(Results.at(GOLDEN, "laptop"))
+    drawing = golden["golden-figure"].render(Results.open(GOLDEN, "laptop"))
     old = [path.read_bytes() for path in write(drawing, tmp_path)]
 
     def fail(figure, path):
@@ -78,6 +78,6 @@ def test_a_figure_that_fails_leaves_the_old_one_and_no_rubbish(golden, tmp_path,
 
 def test_a_folder_that_cannot_be_written_is_one_clear_error(golden, tmp_path):
     (tmp_path / "tables").write_text("a file where a folder should be")
-    sheet = golden["golden-table"].render(Results.at(GOLDEN, "laptop"))
+    sheet = golden["golden-table"].render(Results.open(GOLDEN, "laptop"))
     with pytest.raises(StoreError, match="Cannot write the results"):
         write(replace(sheet, notes=()), tmp_path)

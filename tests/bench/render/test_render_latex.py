@@ -73,7 +73,7 @@ def test_nothing_in_a_text_is_a_command_of_its_author(text):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_line_of_the_table_has_its_cells(golden, profile):
-    made = latex(golden["golden-table"].render(Results.at(GOLDEN, profile)))
+    made = latex(golden["golden-table"].render(Results.open(GOLDEN, profile)))
     columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", made).group(1)
     assert len(body(made)) == 7
     for line in body(made):
@@ -107,7 +107,7 @@ def compiler(tmp_path):
 
 def test_tex_takes_it(golden, tmp_path, compiler):
     every_character = "".join([*module._MATHS, *module._TEXT])
-    sheets = [golden["golden-table"].render(Results.at(GOLDEN, profile)) for profile in PROFILES]
+    sheets = [golden["golden-table"].render(Results.open(GOLDEN, profile)) for profile in PROFILES]
     awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
     done = compiled(compiler, tmp_path, "".join(map(latex, (*sheets, awkward))))
     assert done.returncode == 0, done.stdout[-2000:]

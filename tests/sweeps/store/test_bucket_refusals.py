@@ -7,7 +7,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from store_helpers import CREDENTIALS, filled
+from store_helpers import CREDENTIALS, fill_store
 
 from sweeps.errors import StoreError
 from sweeps.store import bucket_folder as remote_folder
@@ -104,7 +104,7 @@ def test_a_server_that_is_silent_is_not_waited_for_without_end(credentials, monk
 
 def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkeypatch):
     """Neither of an object that is fetched whole nor of one that is read piece by piece."""
-    store = filled(bucket, 2)
+    store = fill_store(bucket, 2)
 
     class Broken:
         def __init__(self, file):

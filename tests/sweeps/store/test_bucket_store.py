@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from pyarrow import fs
-from store_helpers import a_record, files, filled, finish, holds, parquet_files, python
+from store_helpers import files, fill_store, finish_python, holds, make_record, parquet_files, start_python
 
 from sweeps.store import bucket_folder as remote_folder
 from sweeps.store.bucket_folder import RemoteFolder
@@ -17,16 +17,16 @@ def test_a_row_is_never_overwritten_by_another_attempt(bucket):
     """Two writers may both find nothing and then write in either order; what the later one puts must not
     replace the other's."""
     store = Store(bucket)
-    store.write(a_record(attempt=2))
-    store.write(a_record(attempt=1))
+    store.write(make_record(attempt=2))
+    store.write(make_record(attempt=1))
     assert len(files(store)) == 2
-    assert holds(store, a_record(attempt=2))
+    assert holds(store, make_record(attempt=2))
     assert [row.attempt for row in store.rows()] == [2]
     assert store.outcomes() == {"abc0": "ok"}
 
 
 def test_a_reader_whose_objects_vanish_after_the_listing_reads_the_compacted_one(bucket, monkeypatch):
-    store, other = filled(bucket), Store(bucket)
+    store, other = fill_store(bucket), Store(bucket)
     before, names, listed = store.rows(), RemoteFolder.names, []
 
     def names_and_be_overtaken(self, kind):
@@ -45,13 +45,13 @@ def test_a_reader_whose_objects_vanish_after_the_listing_reads_the_compacted_one
 def test_two_compactions_at_once_lose_nothing(bucket, monkeypatch, newcomer):
     """The second does all its work between the first one's writing and removing of rows: with the same
     records or one more."""
-    store, other, remove, overtaken = filled(bucket, 3), Store(bucket), RemoteFolder.remove, []
+    store, other, remove, overtaken = fill_store(bucket, 3), Store(bucket), RemoteFolder.remove, []
 
     def remove_and_be_overtaken(self, read):
         if self is store.folder and any(name.startswith("rows/") for name in read):
             overtaken.append(read)
             if newcomer:
-                other.write(a_record("t90"))
+                other.write(make_record("t90"))
             other.compact()
         remove(self, read)
 
@@ -61,26 +61,26 @@ def test_two_compactions_at_once_lose_nothing(bucket, monkeypatch, newcomer):
     assert overtaken
     assert len(store.rows()) == (4 if newcomer else 3)
     store.compact()
-    assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id)) for row in store.rows())
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
 
 
 def test_nothing_is_missed_while_processes_write_and_compact(bucket):
-    store = filled(bucket, 3)
-    write = "store = Store(sys.argv[1])\nfor i in range(12): store.write(a_record(f't{i % 6:02}', attempt=1 + i // 6))"
+    store = fill_store(bucket, 3)
+    write = "store = Store(sys.argv[1])\nfor i in range(12): store.write(make_record(f't{i % 6:02}', attempt=1 + i // 6))"
     compact = "store = Store(sys.argv[1])\nfor _ in range(3): store.compact()"
-    running = [python(write, bucket), python(compact, bucket), python(compact, bucket)]
+    running = [start_python(write, bucket), start_python(compact, bucket), start_python(compact, bucket)]
     while any(process.poll() is None for process in running):
         assert {"t00", "t01", "t02"} <= set(store.outcomes())
     for process in running:
-        finish(process)
+        finish_python(process)
     assert [row.attempt for row in store.rows()] == [2] * 6
-    assert all(holds(store, a_record(row.trial_id, 2)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id, 2)) for row in store.rows())
     assert store.problems == []
 
 
 def test_an_object_that_is_no_part_is_named_and_left(bucket, tmp_path):
-    store = filled(bucket, 2)
+    store = fill_store(bucket, 2)
     (tmp_path / "bad").write_text("no Parquet")
     store.folder.put("rows/t00-1-bad.parquet", tmp_path / "bad")
     for read in (Store.rows, Store.compact, Store.rows):
@@ -107,10 +107,10 @@ def test_an_object_that_was_replaced_since_it_was_read_is_not_removed(bucket, tm
 
 
 def test_a_large_object_is_read_piece_by_piece(bucket, monkeypatch, tmp_path):
-    store = filled(bucket, 4)
+    store = fill_store(bucket, 4)
     store.compact()
     monkeypatch.setattr(remote_folder, "WHOLE", 100)
-    assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id)) for row in store.rows())
     assert next(parquet_files(store, "rows")).metadata.num_rows == 4
     (tmp_path / "large").write_bytes(np.random.default_rng(0).bytes(1234))
     store.folder.put("large", tmp_path / "large")
@@ -119,21 +119,21 @@ def test_a_large_object_is_read_piece_by_piece(bucket, monkeypatch, tmp_path):
 
 
 def test_a_store_is_copied_into_a_bucket_and_merged_back(bucket, tmp_path):
-    local = filled(tmp_path / "a", 3)
+    local = fill_store(tmp_path / "a", 3)
     remote = Store(bucket)
     for path in local.folder.path.rglob("*.parquet"):
         remote.folder.put(str(path.relative_to(local.folder.path)), path)
     assert remote.rows() == local.rows()
-    remote.write(a_record("t01", attempt=2))
-    remote.write(a_record("t50"))
+    remote.write(make_record("t01", attempt=2))
+    remote.write(make_record("t50"))
     assert Store(tmp_path / "a").merge(bucket) == 2
     shutil.rmtree(tmp_path / "a")
     assert Store(tmp_path / "b").merge(bucket) == 4
-    assert all(holds(Store(tmp_path / "b"), a_record(row.trial_id, row.attempt)) for row in remote.rows())
+    assert all(holds(Store(tmp_path / "b"), make_record(row.trial_id, row.attempt)) for row in remote.rows())
 
 
 def test_nothing_in_the_bucket_holds_a_credential(bucket):
-    store = filled(bucket, 2)
+    store = fill_store(bucket, 2)
     store.compact()
     keys = [
         info.path

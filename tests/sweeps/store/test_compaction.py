@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from store_helpers import a_record, a_row, files, filled, holds, parquet_files
+from store_helpers import files, fill_store, holds, make_record, make_row, parquet_files
 
 from sweeps.errors import StoreError
 from sweeps.store import parts
@@ -16,25 +16,25 @@ from sweeps.store.store import Store
 
 
 def test_compaction_leaves_one_file_a_kind_and_changes_nothing(place):
-    store = filled(place)
+    store = fill_store(place)
     before = store.rows()
     assert store.compact() == 15
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
     assert store.rows() == before
-    assert all(holds(store, a_record(row.trial_id)) for row in before)
+    assert all(holds(store, make_record(row.trial_id)) for row in before)
     assert store.compact() == 0
 
 
 def test_what_comes_after_a_compaction_is_compacted_too(place):
-    store = filled(place)
+    store = fill_store(place)
     store.compact()
-    store.write(a_record("t01", attempt=2))
-    store.write(a_record("t77"))
+    store.write(make_record("t01", attempt=2))
+    store.write(make_record("t77"))
     for _ in range(2):
         assert len(store.rows()) == 6
-        assert holds(store, a_record("t01", attempt=2))
-        assert holds(store, a_record("t77"))
-        assert holds(store, a_record("t02"))
+        assert holds(store, make_record("t01", attempt=2))
+        assert holds(store, make_record("t77"))
+        assert holds(store, make_record("t02"))
         store.compact()
     assert sum(file.metadata.num_rows for file in parquet_files(store, "rows")) == 6
     assert sum(file.metadata.num_rows for file in parquet_files(store, "curves")) == 6 * 3
@@ -43,40 +43,40 @@ def test_what_comes_after_a_compaction_is_compacted_too(place):
 
 def test_a_compaction_of_many_row_groups_finds_every_trial(place, monkeypatch):
     monkeypatch.setattr(parts, "GROUP_BYTES", 1)
-    store = filled(place, 8)
+    store = fill_store(place, 8)
     store.compact()
-    store.write(a_record("t99"))
+    store.write(make_record("t99"))
     store.compact()
     assert next(parquet_files(store, "arrays")).num_row_groups > 4
-    assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id)) for row in store.rows())
 
 
 def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicates_that_reading_resolves(
     place, monkeypatch
 ):
-    store = filled(place)
+    store = fill_store(place)
     before = store.rows()
     with monkeypatch.context() as patch:
         patch.setattr(type(store.folder), "remove", lambda self, files: None)
         store.compact()
     assert len(files(store)) == 6
     assert store.rows() == before
-    assert all(holds(store, a_record(row.trial_id)) for row in before)
+    assert all(holds(store, make_record(row.trial_id)) for row in before)
     store.compact()
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
     assert store.rows() == before
-    assert all(holds(store, a_record(row.trial_id)) for row in before)
+    assert all(holds(store, make_record(row.trial_id)) for row in before)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kind):
-    store, gather = filled(place), Store._gather
+    store, gather = fill_store(place), Store._gather
 
     def gather_and_be_overtaken(self, which, source, keep):
         read = gather(self, which, source, keep)
         if which == kind:
-            store.write(a_record("t01", attempt=2))
-            store.write(a_record("t98"))
+            store.write(make_record("t01", attempt=2))
+            store.write(make_record("t98"))
         return read
 
     monkeypatch.setattr(Store, "_gather", gather_and_be_overtaken)
@@ -84,7 +84,7 @@ def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kin
     monkeypatch.undo()
     for _ in range(2):
         assert len(store.rows()) == 6
-        assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
+        assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.rows())
         assert store.row("t01").attempt == 2
         store.compact()
 
@@ -92,9 +92,9 @@ def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kin
 def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failure_that_ended_later(
     place, monkeypatch
 ):
-    store, gather = filled(place), Store._gather
-    store.write(a_record("t98", outcome="error"))
-    result = Record(replace(a_record("t98").row, finished_at="2025-12-31"), a_record("t98").curves)
+    store, gather = fill_store(place), Store._gather
+    store.write(make_record("t98", outcome="error"))
+    result = Record(replace(make_record("t98").row, finished_at="2025-12-31"), make_record("t98").curves)
 
     def be_overtaken_and_gather(self, which, source, keep):
         if which == "curves":
@@ -110,17 +110,17 @@ def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failu
 
 
 def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
-    store = filled(tmp_path)
-    store.write(a_record("t97"))
+    store = fill_store(tmp_path)
+    store.write(make_record("t97"))
     row = tmp_path / "rows" / "t97.parquet"
     row.rename(tmp_path / "late")
     store.compact()
     (tmp_path / "late").rename(row)
-    assert holds(store, a_record("t97"))
+    assert holds(store, make_record("t97"))
 
 
 def test_one_compaction_at_a_time(tmp_path):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     with (
         locked(tmp_path / ".compaction.lock"),
         pytest.raises(StoreError, match="Another process is compacting"),
@@ -130,7 +130,7 @@ def test_one_compaction_at_a_time(tmp_path):
 
 
 def test_a_compaction_removes_what_a_killed_writer_left(tmp_path):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     old, new = tmp_path / "rows" / ".1-a.tmp", tmp_path / "rows" / ".2-b.tmp"
     for path in (old, new):
         path.write_bytes(b"half a part")
@@ -141,9 +141,9 @@ def test_a_compaction_removes_what_a_killed_writer_left(tmp_path):
 
 @pytest.mark.parametrize("compacted", [False, True])
 def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted):
-    store, other = filled(tmp_path / "a", 3), Store(tmp_path / "b")
-    store.write(a_record("t02", attempt=3))
-    for record in (a_record("t01", attempt=2), a_record("t02"), a_record("t50"), a_record("t51")):
+    store, other = fill_store(tmp_path / "a", 3), Store(tmp_path / "b")
+    store.write(make_record("t02", attempt=3))
+    for record in (make_record("t01", attempt=2), make_record("t02"), make_record("t50"), make_record("t51")):
         other.write(record)
     if compacted:
         other.compact()
@@ -157,13 +157,13 @@ def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted
         "t50": 1,
         "t51": 1,
     }
-    assert all(holds(store, a_record(row.trial_id, row.attempt)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.rows())
     assert {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")} == before
 
 
 def test_a_merge_takes_the_result_of_an_attempt_that_failed_here_and_no_failure_of_one_that_did_not(tmp_path):
     store, other = Store(tmp_path / "a"), Store(tmp_path / "b")
-    failure, result = Record(a_row(outcome="error", finished_at="2026-01-09")), a_record()
+    failure, result = Record(make_row(outcome="error", finished_at="2026-01-09")), make_record()
     store.write(failure)
     other.write(result)
     assert other.merge(store.folder.path) == 0
@@ -174,7 +174,7 @@ def test_a_merge_takes_the_result_of_an_attempt_that_failed_here_and_no_failure_
 
 
 def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
-    store, other = filled(tmp_path / "a", 1), filled(tmp_path / "b", 3)
+    store, other = fill_store(tmp_path / "a", 1), fill_store(tmp_path / "b", 3)
     (other.folder.path / "rows" / "t02.parquet").write_bytes(b"")
     assert store.merge(other.folder.path) == 1
     assert "rows/t02.parquet" in store.problems[0]
@@ -183,13 +183,13 @@ def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
 
 
 def test_stores_merge_by_copying_their_files_together(tmp_path):
-    first, second = filled(tmp_path / "a", 4), Store(tmp_path / "b")
-    for record in (a_record("t01", attempt=2), a_record("t60")):
+    first, second = fill_store(tmp_path / "a", 4), Store(tmp_path / "b")
+    for record in (make_record("t01", attempt=2), make_record("t60")):
         second.write(record)
     first.compact()
     second.compact()
     for path in second.folder.path.rglob("*.parquet"):
         (first.folder.path / path.relative_to(second.folder.path)).write_bytes(path.read_bytes())
     assert len(first.rows()) == 5
-    assert all(holds(first, a_record(row.trial_id, row.attempt)) for row in first.rows())
+    assert all(holds(first, make_record(row.trial_id, row.attempt)) for row in first.rows())
     assert first.row("t01").attempt == 2

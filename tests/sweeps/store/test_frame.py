@@ -10,7 +10,7 @@ from sweeps.store.row import SCHEMA_VERSION, Row
 from sweeps.store.schema import column_types
 
 
-def a_row(trial_id, metrics, method, **parts):
+def make_row(trial_id, metrics, method, **parts):
     plain = {str: "plain", int: 1, float: 0.5, bool: False}
     values = {name: plain.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
     spec = {
@@ -36,7 +36,7 @@ def a_row(trial_id, metrics, method, **parts):
 
 
 def test_metrics_and_settings_become_columns():
-    table = frame([a_row("a", {"nll": 1.5, "ess": 0.25}, {"lr": 0.001, "eta": 0.2})])
+    table = frame([make_row("a", {"nll": 1.5, "ess": 0.25}, {"lr": 0.001, "eta": 0.2})])
     line = table.iloc[0]
     assert (line["metric.nll"], line["metric.ess"]) == (1.5, 0.25)
     assert (line["method.lr"], line["method.eta"]) == (0.001, 0.2)
@@ -45,14 +45,16 @@ def test_metrics_and_settings_become_columns():
 
 
 def test_a_name_stands_once():
-    table = frame([a_row("a", {}, {})])
+    table = frame([make_row("a", {}, {})])
     assert table["method"].tolist() == ["vera"]
     assert "method.name" not in table
     assert table["generator.name"].tolist() == ["mlp-generator"]
 
 
 def test_what_a_row_lacks_is_missing_and_never_a_default():
-    table = frame([a_row("a", {"nll": 1.5}, {"lr": 0.001}), a_row("b", {}, {"k": 10})]).set_index("trial_id")
+    table = frame([make_row("a", {"nll": 1.5}, {"lr": 0.001}), make_row("b", {}, {"k": 10})]).set_index(
+        "trial_id"
+    )
     assert pd.isna(table.loc["b", "metric.nll"])
     assert pd.isna(table.loc["b", "method.lr"])
     assert pd.isna(table.loc["a", "method.k"])
@@ -60,12 +62,12 @@ def test_what_a_row_lacks_is_missing_and_never_a_default():
 
 
 def test_lists_can_be_grouped_by():
-    table = frame([a_row("a", {"nll": 1.0}, {}), a_row("b", {"nll": 3.0}, {})])
+    table = frame([make_row("a", {"nll": 1.0}, {}), make_row("b", {"nll": 3.0}, {})])
     assert table.groupby("energy.widths")["metric.nll"].mean().to_dict() == {"[100, 100]": 2.0}
 
 
 def test_a_spec_without_networks_and_no_rows_at_all():
-    assert "energy.widths" not in frame([a_row("a", {}, {}, networks={})])
+    assert "energy.widths" not in frame([make_row("a", {}, {}, networks={})])
     empty = frame([])
     assert list(empty.columns) == COLUMNS
     assert len(empty) == 0
@@ -73,4 +75,4 @@ def test_a_spec_without_networks_and_no_rows_at_all():
 
 @pytest.mark.parametrize("value", [1e-300, 0.1 + 0.2, -0.0, 123456789012345678])
 def test_numbers_keep_every_bit(value):
-    assert repr(frame([a_row("a", {"nll": value}, {})])["metric.nll"].tolist()[0]) == repr(value)
+    assert repr(frame([make_row("a", {"nll": value}, {})])["metric.nll"].tolist()[0]) == repr(value)

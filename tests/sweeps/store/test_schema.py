@@ -23,7 +23,7 @@ JSON_COLUMNS = {"metrics": "{}", "spec": "{}", "versions": "{}", "restarts": "[]
 PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
 
 
-def a_row(**changes):
+def make_row(**changes):
     values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
     return Row(**(values | JSON_COLUMNS | {"trial_id": "abc0", "schema_version": SCHEMA_VERSION} | changes))
 
@@ -40,7 +40,7 @@ def test_every_column_has_a_type_and_a_description():
 
 
 def test_the_files_carry_the_descriptions_and_the_version(tmp_path):
-    Store(tmp_path).write(Record(a_row()))
+    Store(tmp_path).write(Record(make_row()))
     schema = pa.parquet.read_schema(tmp_path / "rows" / "abc0.parquet")
     assert schema.field("reason").metadata[b"description"] == b"why it ended so, in one line; empty for ok"
     assert schema.metadata[b"vera.schema_version"] == str(SCHEMA_VERSION).encode()
@@ -162,21 +162,21 @@ def test_an_array_whose_bytes_do_not_fit_is_refused(dtype, shape, data):
 def test_a_row_that_breaks_its_promise_is_refused(tmp_path, changes, message):
     store = Store(tmp_path)
     with pytest.raises(StoreError, match=message):
-        store.write(Record(a_row(**changes)))
+        store.write(Record(make_row(**changes)))
     assert store.rows() == []
     assert list(tmp_path.rglob("*.parquet")) == []
 
 
 def test_curves_and_arrays_are_held_to_it_too():
-    check(Record(a_row(), [CurvePoint("abc0", "training", "loss", 1, 0.5)], {"a": np.ones(2)}))
+    check(Record(make_row(), [CurvePoint("abc0", "training", "loss", 1, 0.5)], {"a": np.ones(2)}))
     for point in (
         CurvePoint("abc0", "training", "loss", 1, float("nan")),
         CurvePoint("other", "training", "loss", 1, 0.5),
     ):
         with pytest.raises(StoreError, match=r"value must be a finite|the row's"):
-            check(Record(a_row(), [point]))
+            check(Record(make_row(), [point]))
     with pytest.raises(StoreError, match="the array 'a' must be numbers"):
-        check(Record(a_row(), [], {"a": np.array([{}])}))
+        check(Record(make_row(), [], {"a": np.array([{}])}))
 
 
 def test_reading_results_loads_neither_torch_nor_ray():

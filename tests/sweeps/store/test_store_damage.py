@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from store_helpers import a_record, filled, holds, refuse
+from store_helpers import fill_store, holds, make_record, refuse
 
 from sweeps.store import parts
 from sweeps.store.schema import to_tables
@@ -19,11 +19,11 @@ def foreign(path):
 
 
 def other_kind(path):
-    pq.write_table(to_tables(a_record())["curves"], path)
+    pq.write_table(to_tables(make_record())["curves"], path)
 
 
 def other_columns(path):
-    pq.write_table(to_tables(a_record())["rows"].drop_columns(["reason"]), path)
+    pq.write_table(to_tables(make_record())["rows"].drop_columns(["reason"]), path)
 
 
 def damaged(path):
@@ -49,7 +49,7 @@ BAD = {
 @pytest.mark.parametrize("spoil", BAD.values(), ids=BAD.keys())
 @pytest.mark.parametrize("read", [Store.rows, Store.outcomes, Store.compact])
 def test_a_bad_part_is_named_and_set_aside_and_the_rest_is_read(tmp_path, spoil, read):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     spoil(tmp_path / "rows" / "t03.parquet")
     read(store)
     assert len(store.problems) == 1
@@ -57,12 +57,12 @@ def test_a_bad_part_is_named_and_set_aside_and_the_rest_is_read(tmp_path, spoil,
     assert "moved to set-aside/rows-t03.parquet" in store.problems[0]
     assert os.listdir(tmp_path / "set-aside") == ["rows-t03.parquet"]
     assert list(store.outcomes()) == ["t00", "t01", "t02", "t04"]
-    store.write(a_record("t03"))
-    assert holds(store, a_record("t03"))
+    store.write(make_record("t03"))
+    assert holds(store, make_record("t03"))
 
 
 def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     for text in ("one", "two"):
         (tmp_path / "rows" / "t03.parquet").write_text(text)
         store.rows()
@@ -73,7 +73,7 @@ def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
 
 
 def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     (tmp_path / "rows" / "t03.parquet").write_bytes(b"")
     monkeypatch.setattr("sweeps.store.local_folder.os.replace", refuse(errno.EROFS))
     for _ in range(2):
@@ -84,19 +84,19 @@ def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypat
 
 def test_a_trial_whose_part_is_damaged_has_not_ended(store):
     name = "rows/abc0.parquet" if store.folder.has_lock else "rows/abc0-1-bad.parquet"
-    store.write(a_record("abc1"))
+    store.write(make_record("abc1"))
     with store.folder.staged("rows", lambda file: file.write(b"no Parquet")) as commit:
         commit(name)
     assert store.has_part("abc0")
     assert store.ended("abc0", 1) is None
     assert name in store.problems[0]
-    store.write(a_record())
-    assert store.ended("abc0", 1) == a_record().row
+    store.write(make_record())
+    assert store.ended("abc0", 1) == make_record().row
 
 
 @pytest.mark.parametrize("place", ["ParquetFile", "ParquetFile.read_row_group"])
 def test_a_lack_of_memory_is_not_taken_for_damage(tmp_path, monkeypatch, place):
-    store = filled(tmp_path, 2)
+    store = fill_store(tmp_path, 2)
 
     def lack(*arguments, **options):
         raise pa.ArrowMemoryError("malloc of size 2147483648 failed")
@@ -110,30 +110,30 @@ def test_a_lack_of_memory_is_not_taken_for_damage(tmp_path, monkeypatch, place):
 
 
 def test_bad_curves_do_not_hide_the_row(tmp_path):
-    store = filled(tmp_path, 2)
+    store = fill_store(tmp_path, 2)
     next((tmp_path / "curves").glob("t01*")).write_bytes(b"PAR1")
     assert store.curves("t01") == []
-    assert store.row("t01") == a_record("t01").row
+    assert store.row("t01") == make_record("t01").row
     assert store.problems[0].startswith("curves/t01-1-")
 
 
 def test_a_compacted_file_that_is_damaged_gives_nothing_rather_than_half(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "GROUP_BYTES", 1)
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     store.compact()
     damaged(next((tmp_path / "rows").iterdir()))
-    store.write(a_record("t88"))
+    store.write(make_record("t88"))
     store.compact()
     assert list(store.outcomes()) == ["t88"]
     assert len(store.problems) == 1
 
 
 def test_a_damaged_retry_does_not_take_the_attempt_before_it_along(tmp_path):
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     store.compact()
-    store.write(a_record("t01", attempt=2, reason="needle"))
+    store.write(make_record("t01", attempt=2, reason="needle"))
     path = tmp_path / "rows" / "t01.parquet"
     path.write_bytes(path.read_bytes().replace(b"needle", b"noodle"))
     store.compact()
-    assert holds(store, a_record("t01"))
+    assert holds(store, make_record("t01"))
     assert "checksum" in store.problems[0].lower()

@@ -4,35 +4,37 @@ import signal
 import time
 
 import pandas as pd
-from store_helpers import a_record, files, filled, finish, holds, python
+from store_helpers import files, fill_store, finish_python, holds, make_record, start_python
 
 from sweeps.store.store import Store
 
 
 def test_two_writers_of_one_trial_leave_one_whole_record(place, tmp_path):
-    code = "store = Store(sys.argv[1])\nfor _ in range(20): store.write(a_record(attempt=int(sys.argv[2])))"
-    for process in [python(code, place, attempt) for attempt in (1, 2)]:
-        finish(process)
+    code = (
+        "store = Store(sys.argv[1])\nfor _ in range(20): store.write(make_record(attempt=int(sys.argv[2])))"
+    )
+    for process in [start_python(code, place, attempt) for attempt in (1, 2)]:
+        finish_python(process)
     store = Store(place)
     assert len(store.rows()) == 1
-    assert holds(store, a_record(attempt=2))
+    assert holds(store, make_record(attempt=2))
     store.compact()
     assert len(files(store)) == 1
     assert list(tmp_path.rglob(".*.tmp")) == []
 
 
 def test_readers_miss_nothing_while_others_write_and_compact(tmp_path):
-    store = filled(tmp_path, 10)
-    write = "store = Store(sys.argv[1])\nfor i in range(60): store.write(a_record(f't{i % 20:02}', attempt=1 + i // 20))"
+    store = fill_store(tmp_path, 10)
+    write = "store = Store(sys.argv[1])\nfor i in range(60): store.write(make_record(f't{i % 20:02}', attempt=1 + i // 20))"
     compact = "store = Store(sys.argv[1])\nfor _ in range(30): store.compact()"
-    running = [python(write, tmp_path), python(compact, tmp_path)]
+    running = [start_python(write, tmp_path), start_python(compact, tmp_path)]
     while any(process.poll() is None for process in running):
         assert {f"t{i:02}" for i in range(10)} <= set(store.outcomes())
         assert all(holds_some_attempt(store, f"t{i:02}") for i in range(10))
     for process in running:
-        finish(process)
+        finish_python(process)
     assert [row.attempt for row in store.rows()] == [3] * 20
-    assert all(holds(store, a_record(row.trial_id, 3)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id, 3)) for row in store.rows())
     assert store.problems == []
 
 
@@ -45,14 +47,14 @@ def holds_some_attempt(store, trial_id):
 
 def test_a_writer_that_is_killed_leaves_whole_rows_only(tmp_path):
     store = Store(tmp_path)
-    code = "store = Store(sys.argv[1])\nfor i in range(100_000): store.write(a_record(f't{i:06}'))"
+    code = "store = Store(sys.argv[1])\nfor i in range(100_000): store.write(make_record(f't{i:06}'))"
     for _ in range(3):
-        process = python(code, tmp_path)
+        process = start_python(code, tmp_path)
         seen = len(store.outcomes())
         while process.poll() is None and len(store.outcomes()) < seen + 10 and len(store.outcomes()) < 100:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        assert all(holds(store, a_record(row.trial_id)) for row in store.rows())
+        assert all(holds(store, make_record(row.trial_id)) for row in store.rows())
         assert len(pd.read_parquet(tmp_path / "rows")) == len(store.rows())
     assert store.problems == []

@@ -4,7 +4,7 @@ import errno
 import os
 
 import pytest
-from store_helpers import a_record, filled, finish, holds, python, refuse
+from store_helpers import fill_store, finish_python, holds, make_record, refuse, start_python
 
 from sweeps.errors import StoreError
 from sweeps.store.store import Store
@@ -12,28 +12,28 @@ from sweeps.store.store import Store
 
 @pytest.mark.parametrize("after", range(6))
 def test_a_full_disk_leaves_the_earlier_record_whole(tmp_path, monkeypatch, after):
-    store = filled(tmp_path, 2)
+    store = fill_store(tmp_path, 2)
     with monkeypatch.context() as patch:
         patch.setattr("sweeps.store.local_folder.os.fsync", refuse(errno.ENOSPC, after))
         with pytest.raises(StoreError, match=r"the disk is full\. Free some space"):
-            store.write(a_record("t01", attempt=2))
+            store.write(make_record("t01", attempt=2))
     assert list(tmp_path.rglob(".*.tmp")) == []
     assert holds(
-        store, a_record("t01", attempt=2 if after == 5 else 1)
+        store, make_record("t01", attempt=2 if after == 5 else 1)
     )  # the sixth is after the row's renaming
     store.compact()
-    assert holds(store, a_record("t01", attempt=2 if after == 5 else 1))
+    assert holds(store, make_record("t01", attempt=2 if after == 5 else 1))
     assert store.problems == []
 
 
 def test_a_write_that_breaks_off_in_the_middle_leaves_nothing(tmp_path):
-    filled(tmp_path, 1)
+    fill_store(tmp_path, 1)
     code = """
 import resource
 from dataclasses import replace
 from sweeps.errors import StoreError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-record = a_record("t00", attempt=2)
+record = make_record("t00", attempt=2)
 try:
     Store(sys.argv[1]).write(replace(record, arrays={"big": np.random.rand(100_000)}))
 except StoreError as error:
@@ -41,9 +41,9 @@ except StoreError as error:
 else:
     raise SystemExit("written")
 """
-    finish(python(code, tmp_path))
+    finish_python(start_python(code, tmp_path))
     assert list(tmp_path.rglob(".*.tmp")) == []
-    assert holds(Store(tmp_path), a_record("t00"))
+    assert holds(Store(tmp_path), make_record("t00"))
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ else:
     [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.EIO, "nput")],
 )
 def test_a_directory_that_cannot_be_written_is_a_clear_error(tmp_path, monkeypatch, number, message):
-    store = filled(tmp_path, 1)
+    store = fill_store(tmp_path, 1)
     monkeypatch.setattr("sweeps.store.local_folder.Path.open", refuse(number))
     with pytest.raises(StoreError, match=message):
-        store.write(a_record("t01"))
+        store.write(make_record("t01"))
 
 
 def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch):
-    store = filled(tmp_path, 1)
+    store = fill_store(tmp_path, 1)
     monkeypatch.setattr("sweeps.store.local_folder.os.listdir", refuse(errno.EACCES))
     with pytest.raises(StoreError, match=r"Cannot read the results in .* permission denied"):
         store.rows()
@@ -68,14 +68,14 @@ def test_a_directory_that_cannot_be_read_is_a_clear_error(tmp_path, monkeypatch)
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 def test_a_read_only_store_is_read(tmp_path):
-    store = filled(tmp_path, 2)
+    store = fill_store(tmp_path, 2)
     (tmp_path / "rows" / "t01.parquet").write_bytes(b"")
     for path in (tmp_path / "rows", tmp_path):
         path.chmod(0o555)
     try:
         assert [row.trial_id for row in Store(tmp_path).rows()] == ["t00"]
         with pytest.raises(StoreError, match="permission denied"):
-            store.write(a_record("t02"))
+            store.write(make_record("t02"))
     finally:
         for path in (tmp_path, tmp_path / "rows"):
             path.chmod(0o755)
@@ -95,6 +95,6 @@ def test_a_path_that_is_no_directory_is_a_clear_error(tmp_path):
 
 def test_a_file_system_without_locks_is_written_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr("sweeps.store.local_folder.fcntl.flock", refuse(errno.ENOLCK))
-    store = filled(tmp_path)
+    store = fill_store(tmp_path)
     store.compact()
     assert len(store.rows()) == 5

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from store_helpers import a_record, filled, holds
+from store_helpers import fill_store, holds, make_record
 
 from sweeps.errors import StoreError
 from sweeps.store.migrations import MIGRATIONS
@@ -22,8 +22,8 @@ def version_0(path, kind, table):
 def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch):
     """Version 0, made up here: `reason` was called `why`, there was no `log_tail`, and the columns stood in
     another order."""
-    store = filled(tmp_path, 2)
-    table = to_tables(a_record("t09"))["rows"].drop_columns(["log_tail", "schema_version"])
+    store = fill_store(tmp_path, 2)
+    table = to_tables(make_record("t09"))["rows"].drop_columns(["log_tail", "schema_version"])
     table = table.rename_columns([{"reason": "why"}.get(name, name) for name in table.column_names])
     version_0(tmp_path / "rows" / "t09.parquet", "rows", table.select(table.column_names[::-1]))
 
@@ -36,7 +36,7 @@ def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch)
     ):
         store.rows()
     monkeypatch.setitem(MIGRATIONS, 0, {"rows": to_1})
-    expected = replace(a_record("t09").row, log_tail="")
+    expected = replace(make_record("t09").row, log_tail="")
     assert store.row("t09") == expected
     assert store.outcomes()["t09"] == "ok"
     store.compact()
@@ -47,17 +47,17 @@ def test_a_part_of_an_older_version_is_migrated_when_read(tmp_path, monkeypatch)
 
 def test_a_kind_that_did_not_change_at_a_version_is_read_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setitem(MIGRATIONS, 0, {})
-    store = filled(tmp_path, 1)
+    store = fill_store(tmp_path, 1)
     path = next((tmp_path / "curves").iterdir())
-    version_0(path, "curves", to_tables(a_record("t00"))["curves"])
-    assert holds(store, a_record("t00"))
+    version_0(path, "curves", to_tables(make_record("t00"))["curves"])
+    assert holds(store, make_record("t00"))
 
 
 @pytest.mark.parametrize(
-    "read", [Store.rows, Store.outcomes, Store.compact, lambda store: store.write(a_record("t00"))]
+    "read", [Store.rows, Store.outcomes, Store.compact, lambda store: store.write(make_record("t00"))]
 )
 def test_a_newer_version_is_refused_by_name_and_left_alone(tmp_path, read):
-    store = filled(tmp_path, 2)
+    store = fill_store(tmp_path, 2)
     path = tmp_path / "rows" / "t00.parquet"
     newer = {"vera.kind": "rows", "vera.schema_version": str(SCHEMA_VERSION + 1)}
     pq.write_table(pa.table({"unheard_of": [1]}).replace_schema_metadata(newer), path)
