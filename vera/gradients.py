@@ -1,16 +1,21 @@
-"""Gradients in x of a batch of scalars, without touching the weights' gradients."""
+"""Gradients in x of a batch of scalars f(x), and random probe vectors for estimates of second derivatives.
+
+No function here changes the `.grad` of the weights.
+"""
 
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 LogDensity = Callable[[Tensor], Tensor]
-"""(B, D) to (B,): any energy model, or a closed form."""
+"""(B, D) to (B,): an energy model or a closed form."""
+Probe = Literal["gaussian", "rademacher"]
 
 
 def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
-    """f(x) and ∇f(x), both detached."""
+    """Return f(x) and ∇f(x), both detached."""
     with torch.enable_grad():
         x = x.detach().requires_grad_(True)
         value = f(x)
@@ -18,38 +23,38 @@ def value_and_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor]:
     return value.detach(), gradient
 
 
-def gradient_of(f: LogDensity) -> Callable[[Tensor], Tensor]:
-    """x to ∇f(x), detached: by the model's own formula if it has one (`vera.models.contract.Scored`), else by
-    autograd.
+def make_gradient(f: LogDensity) -> Callable[[Tensor], Tensor]:
+    """Return the function x -> ∇f(x), detached.
 
-    Trap: a formula may have read the weights already, so this serves until the next update of f and no
-    longer.
+    It uses the closed form of the model if there is one (`vera.models.contract.ScoreModel`), otherwise
+    autograd. Trap: a closed form may read the weights once, here. Call this again after every update of f.
     """
-    if not _has_formula(f):
+    if not _has_closed_form(f):
         return lambda x: value_and_gradient(f, x)[1]
     score = f.scorer()  # type: ignore[attr-defined]
     return lambda x: score(x.detach()).detach()
 
 
 def gradient(f: LogDensity, x: Tensor) -> Tensor:
-    """∇f(x), detached."""
-    return gradient_of(f)(x)
+    """Return ∇f(x), detached."""
+    return make_gradient(f)(x)
 
 
-def _has_formula(f: LogDensity) -> bool:
-    """Whether f has a `scorer` that belongs to its `forward`: one that was inherited beside another forward
-    is of another f."""
+def _has_closed_form(f: LogDensity) -> bool:
+    """Whether f has a `scorer` that belongs to its `forward`.
+
+    A `scorer` inherited by a class that overrides `forward` is the gradient of another f and does not count.
+    """
     if "forward" in getattr(f, "__dict__", {}):
         return False
-    kinds = type(f).__mro__
     return next(
-        ("scorer" in vars(kind) for kind in kinds if not vars(kind).keys().isdisjoint(("scorer", "forward"))),
+        ("scorer" in vars(cls) for cls in type(f).__mro__ if {"scorer", "forward"} & vars(cls).keys()),
         False,
     )
 
 
 def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(x as a leaf, f(x), ∇f(x)), the gradient with a graph, so that a loss on it trains the weights."""
+    """Return (x as a leaf, f(x), ∇f(x)); the gradient keeps its graph, so a loss on it trains the weights."""
     x = x.detach().requires_grad_(True)
     value = f(x)
     (slope,) = torch.autograd.grad(value.sum(), x, create_graph=True)
@@ -57,5 +62,15 @@ def differentiable_gradient(f: LogDensity, x: Tensor) -> tuple[Tensor, Tensor, T
 
 
 def squared_norm(x: Tensor) -> Tensor:
-    """‖x_i‖² over all but the first axis."""
+    """Return ‖x_i‖² for each example, summed over all axes except the first."""
     return x.flatten(1).square().sum(1)
+
+
+def rademacher_like(x: Tensor) -> Tensor:
+    """Return independent random signs with the shape of x."""
+    return torch.empty_like(x).bernoulli_(0.5).mul_(2).sub_(1)
+
+
+def probe_like(x: Tensor, kind: Probe) -> Tensor:
+    """Return random vectors v with the shape of x and E[v vᵀ] = I."""
+    return torch.randn_like(x) if kind == "gaussian" else rademacher_like(x)

@@ -21,7 +21,7 @@ from vera.data.contract import DataSet, Stream
 from vera.data.epochs import EpochStream
 from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.errors import VeraError
-from vera.joint.precision import SETTINGS as HOW_COMPUTED
+from vera.joint.forward_passes import EXECUTION_SETTINGS
 from vera.methods import Method
 from vera.models.generator import Generator
 from vera.spec.registry import Registry, joint_methods, methods, models
@@ -265,7 +265,7 @@ def setting_names(method: str, registry: Registry[Any] = methods) -> list[str]:
     return [
         field.name
         for field in dataclasses.fields(cls)
-        if field.name not in (*cls.network_names(), *HOW_COMPUTED)
+        if field.name not in (*cls.network_names(), *EXECUTION_SETTINGS)
     ]
 
 

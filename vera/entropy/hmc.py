@@ -15,7 +15,8 @@ from torch import Tensor
 
 from vera.entropy.contract import EntropyGradient
 from vera.gradients import squared_norm
-from vera.models.generator import Generator, statistics_of
+from vera.models.generator import Generator
+from vera.models.network_modes import freeze_batch_statistics
 from vera.samplers.hmc import PriorForce, Target, hmc
 from vera.samplers.metropolis import StepSize
 from vera.spec.settings import Count, NonNegativeCount, Positive, validated
@@ -76,18 +77,18 @@ class HMCEntropy(EntropyGradient):
         )
 
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-        with statistics_of(generator.net, z0):
-            positions = self._positions(generator, z0, x)
+        with freeze_batch_statistics(generator.net, z0):
+            positions = self._sample_posterior(generator, z0, x)
             with torch.no_grad():
                 mean = torch.stack([generator(z) for z in positions]).mean(0)
                 return (x - mean) / generator.sigma.square()
 
-    def positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
+    def sample_posterior(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
         """The kept draws of z given x."""
-        with statistics_of(generator.net, z0):
-            return self._positions(generator, z0, x)
+        with freeze_batch_statistics(generator.net, z0):
+            return self._sample_posterior(generator, z0, x)
 
-    def _positions(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
+    def _sample_posterior(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
         posterior = Posterior(generator, x)
         target = posterior if self.force == "full" else PriorForce(posterior.log_density)
         return hmc(
@@ -95,7 +96,7 @@ class HMCEntropy(EntropyGradient):
         )
 
     def warm_up(self, generator: Generator, z0: Tensor, x: Tensor) -> None:
-        self.positions(generator, z0, x)
+        self.sample_posterior(generator, z0, x)
 
     def metrics(self) -> dict[str, Tensor]:
         return {"hmc_step_size": self.step.value}

@@ -8,7 +8,6 @@ from vera.evaluation.classification import (
     classification_metrics,
     predict,
 )
-from vera.evaluation.conditional import RefinedSamples, SortedSamples, by_class, chain_images, refined_samples
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
 from vera.evaluation.ess import (
     effective_sample_size,
@@ -18,23 +17,42 @@ from vera.evaluation.ess import (
     prior_ess,
     shifted_gaussian_ess,
 )
-from vera.evaluation.features import Description, Features
+from vera.evaluation.features import Description, FeatureNetwork
 from vera.evaluation.frechet import Moments, frechet_distance, kernel_distance
-from vera.evaluation.grid import Grid, Normaliser, density_image, grid_log_likelihood, grid_log_normaliser
-from vera.evaluation.inception import TorchFidelityInception, TorchScriptInception, inception_network
+from vera.evaluation.grid import (
+    Normaliser,
+    PlaneGrid,
+    density_image,
+    grid_log_likelihood,
+    grid_log_normaliser,
+)
+from vera.evaluation.inception import TorchFidelityInception, TorchScriptInception, load_inception
 from vera.evaluation.likelihood import Estimate, LikelihoodEvaluation, best_of_batches, log_likelihood
 from vera.evaluation.modes import ModeCount, count_modes, mode_numbers, mode_shares
-from vera.evaluation.outliers import histograms, outlier_aurocs, outlier_metrics, outlier_scores, separation
+from vera.evaluation.outliers import (
+    bin_scores,
+    compute_aurocs,
+    outlier_aurocs,
+    outlier_metrics,
+    outlier_scores,
+)
 from vera.evaluation.quality import (
     ImageQuality,
     InceptionScore,
     Reference,
+    compute_reference,
     image_quality,
     inception_score,
-    reference_of,
 )
-from vera.evaluation.samples import energy_distance, exact_samples, training_samples
-from vera.evaluation.score import ScoreError, score_error, tune_estimator
+from vera.evaluation.refinement import (
+    RefinedSamples,
+    SortedSamples,
+    refine_samples,
+    sort_by_class,
+    trace_chains,
+)
+from vera.evaluation.samples import draw_exact_samples, draw_training_samples, energy_distance
+from vera.evaluation.score_bias import ScoreErrorSummary, score_error, tune_estimator
 
 __all__ = [
     "ClassificationEvaluation",
@@ -42,40 +60,41 @@ __all__ = [
     "DigitFeatures",
     "DigitRecipe",
     "Estimate",
-    "Features",
-    "Grid",
+    "FeatureNetwork",
     "ImageQuality",
     "InceptionScore",
     "LikelihoodEvaluation",
     "ModeCount",
     "Moments",
     "Normaliser",
+    "PlaneGrid",
     "Reference",
     "RefinedSamples",
     "Reliability",
-    "ScoreError",
+    "ScoreErrorSummary",
     "SortedSamples",
     "TorchFidelityInception",
     "TorchScriptInception",
     "auroc",
     "best_of_batches",
-    "by_class",
-    "chain_images",
+    "bin_scores",
     "classification_metrics",
+    "compute_aurocs",
+    "compute_reference",
     "count_modes",
     "density_image",
+    "draw_exact_samples",
+    "draw_training_samples",
     "effective_sample_size",
     "energy_distance",
-    "exact_samples",
     "frechet_distance",
     "gaussian_ess",
     "grid_log_likelihood",
     "grid_log_normaliser",
-    "histograms",
     "image_quality",
-    "inception_network",
     "inception_score",
     "kernel_distance",
+    "load_inception",
     "log_likelihood",
     "matched_gaussian_ess",
     "mode_numbers",
@@ -86,11 +105,10 @@ __all__ = [
     "posterior_ess",
     "predict",
     "prior_ess",
-    "reference_of",
-    "refined_samples",
+    "refine_samples",
     "score_error",
-    "separation",
     "shifted_gaussian_ess",
-    "training_samples",
+    "sort_by_class",
+    "trace_chains",
     "tune_estimator",
 ]

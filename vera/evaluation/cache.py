@@ -19,13 +19,13 @@ from vera.data.files.locations import DataDir, data_directory
 T = TypeVar("T")
 
 
-def kept_in(data_dir: DataDir = None) -> Path:
+def find_cache_folder(data_dir: DataDir = None) -> Path:
     """The folder for what is worked out once."""
     named = os.environ.get("VERA_CACHE")
     return Path(named).expanduser() if named else data_directory(data_dir) / "evaluation"
 
 
-def found_or_made(path: Path, find: Callable[[], T | None], make: Callable[[], T]) -> T:
+def load_or_compute(path: Path, find: Callable[[], T | None], make: Callable[[], T]) -> T:
     """What is kept there, or else made now, by one process at a time: others wait for what the first makes,
     and find it."""
     found = find()
@@ -50,7 +50,7 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def keep(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_cache_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Write a file; where that cannot be done, leave everything as it was."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

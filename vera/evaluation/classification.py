@@ -16,9 +16,9 @@ from torch import Tensor
 
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
-from vera.evaluation.likelihood import in_chunks
+from vera.evaluation.likelihood import evaluate_in_chunks
 from vera.models.classifier import Classifier
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 
 COLLAPSED = 0.95
 """A classifier that gives one class to more than this share of the points, when that class has less, has
@@ -85,7 +85,9 @@ def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
         "test_accuracy": float((predicted == labels).double().mean()),
         "test_cross_entropy": float(torch.nn.functional.cross_entropy(logits.double(), labels)),
         "brier": float((probabilities - one_hot).square().sum(1).mean()),
-        "calibration_error": Reliability.of(probabilities, labels, ECE_BINS).calibration_error,
+        "calibration_error": Reliability.from_probabilities(
+            probabilities, labels, ECE_BINS
+        ).calibration_error,
         "largest_predicted_share": float(shares.max()),
     }
     if logits.shape[1] == 2 and 0 < int(labels.sum()) < len(labels):
@@ -94,7 +96,7 @@ def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
     return metrics if logits.isfinite().all() else dict.fromkeys(metrics, math.nan)
 
 
-def collapsed(predicted: Tensor, labels: Tensor) -> bool:
+def is_collapsed(predicted: Tensor, labels: Tensor) -> bool:
     """Whether nearly all points are given one class that has fewer."""
     said, largest = predicted.bincount().max(0)
     return bool(said > COLLAPSED * len(labels)) and bool(said > (labels == largest).sum())
@@ -104,8 +106,8 @@ def collapsed(predicted: Tensor, labels: Tensor) -> bool:
 def predict(classifier: Classifier, x: Tensor, chunk: int = 1_000) -> Tensor:
     """Logits in evaluation mode, on the CPU."""
     weights = next(classifier.parameters())
-    with evaluating(classifier):
-        return in_chunks(lambda part: classifier.logits(part.to(weights)).cpu(), x, chunk)
+    with evaluation_mode(classifier):
+        return evaluate_in_chunks(lambda part: classifier.logits(part.to(weights)).cpu(), x, chunk)
 
 
 class ClassificationEvaluation:

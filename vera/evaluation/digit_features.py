@@ -25,9 +25,9 @@ from vera.data.files.locations import DataDir
 from vera.data.fingerprint import fingerprint_of
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
-from vera.evaluation.cache import found_or_made, keep, kept_in
+from vera.evaluation.cache import find_cache_folder, load_or_compute, write_cache_file
 from vera.evaluation.classification import predict
-from vera.evaluation.features import Description, Features, weights_digest
+from vera.evaluation.features import Description, FeatureNetwork, hash_weights
 from vera.models.digit_classifier import DigitClassifier
 from vera.spec.settings import Count, check_fields
 from vera.training.random_state import derive_seed, use_seed
@@ -54,11 +54,11 @@ class DigitRecipe:
         if self.frame == "pad" and PADDED % self.side:
             raise SettingError(f"DigitRecipe: digits cannot be padded to side {self.side}; resize them.")
 
-    def digits(self, data_dir: DataDir = None) -> DigitTable:
+    def load_digits(self, data_dir: DataDir = None) -> DigitTable:
         whole: DigitTable = MNISTTable(data_dir, None) if self.source == "mnist" else EmbeddedMNISTTable(None)
         return whole
 
-    def framed(self, images: Tensor) -> Tensor:
+    def apply_frame(self, images: Tensor) -> Tensor:
         """Digits (n, 1, 28, 28) in [−1, 1] at this recipe's side."""
         if self.frame == "pad":
             border = (PADDED - DIGIT) // 2
@@ -68,7 +68,7 @@ class DigitRecipe:
         )
 
 
-class DigitFeatures(Features):
+class DigitFeatures(FeatureNetwork):
     """128 features and 10 probabilities of an image of a digit; the channels of a coloured image are
     averaged.
 
@@ -87,15 +87,15 @@ class DigitFeatures(Features):
     ) -> None:
         self.recipe = recipe or DigitRecipe()
         self.device = torch.device(device)
-        self.classifier, self.accuracy = trained_digit_classifier(self.recipe, data_dir, self.device)
+        self.classifier, self.accuracy = load_or_train_classifier(self.recipe, data_dir, self.device)
         self.name = f"digit classifier ({self.recipe.source}, {self.recipe.frame} {self.recipe.side}, {self.recipe.epochs} epochs)"
-        weights = weights_digest(self.classifier)
+        weights = hash_weights(self.classifier)
         self.fingerprint = fingerprint_of(form="digits", version=1, frame=self.recipe.frame, weights=weights)
 
-    def look(self, pixels: Tensor) -> Description:
+    def describe_batch(self, pixels: Tensor) -> Description:
         return self._of_grey(pixels.float().mean(1, keepdim=True))
 
-    def channels(self, images: Tensor) -> Tensor:
+    def classify_channels(self, images: Tensor) -> Tensor:
         """The digit in each channel of n images, (n, channels); −1 where an image is not finite."""
         flat = images.flatten(0, 1).unsqueeze(1)
         probabilities = self.describe(flat).probabilities
@@ -110,7 +110,7 @@ class DigitFeatures(Features):
             raise IncompatibleModel(f"{self.name} sees images of side {side} or {DIGIT}, not {shape}.")
         images = pixels / 127.5 - 1
         return _hidden_and_probabilities(
-            self.classifier, images if pixels.shape[2] == side else self.recipe.framed(images)
+            self.classifier, images if pixels.shape[2] == side else self.recipe.apply_frame(images)
         )
 
 
@@ -126,12 +126,12 @@ def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> De
     return Description(hidden[0], probabilities)
 
 
-def trained_digit_classifier(
+def load_or_train_classifier(
     recipe: DigitRecipe, data_dir: DataDir, device: torch.device
 ) -> tuple[DigitClassifier, float]:
     """The classifier in evaluation mode and its accuracy on held-out digits: as it was kept, or trained now
     and kept."""
-    digits = recipe.digits(data_dir)
+    digits = recipe.load_digits(data_dir)
     facts = fingerprint_of(
         form="digit classifier",
         version=1,
@@ -140,19 +140,19 @@ def trained_digit_classifier(
         frame=recipe.frame,
         epochs=recipe.epochs,
     )
-    file = kept_in(data_dir) / f"digit-classifier-{facts}.pt"
+    file = find_cache_folder(data_dir) / f"digit-classifier-{facts}.pt"
 
     def make() -> tuple[DigitClassifier, float]:
         classifier, accuracy = _train(recipe, digits.split(SEED), device)
         state = {
             "weights": classifier.state_dict(),
             "accuracy": accuracy,
-            "digest": weights_digest(classifier),
+            "digest": hash_weights(classifier),
         }
-        keep(file, lambda target: torch.save(state, target))
+        write_cache_file(file, lambda target: torch.save(state, target))
         return classifier, accuracy
 
-    classifier, accuracy = found_or_made(file, lambda: _read(file, recipe), make)
+    classifier, accuracy = load_or_compute(file, lambda: _read(file, recipe), make)
     return classifier.to(device).eval().requires_grad_(False), accuracy
 
 
@@ -164,13 +164,13 @@ def _train(recipe: DigitRecipe, split: Split, device: torch.device) -> tuple[Dig
         schedule = ExponentialLR(optimiser, DECAY)
         for _ in range(recipe.epochs):
             for rows in torch.randperm(len(images)).split(BATCH):
-                logits = classifier.logits(recipe.framed(images[rows].to(device)))
+                logits = classifier.logits(recipe.apply_frame(images[rows].to(device)))
                 loss = cross_entropy(logits, split.train_labels[rows].to(device))
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
             schedule.step()
-    predicted = predict(classifier, recipe.framed(held_out), chunk=500).argmax(1)
+    predicted = predict(classifier, recipe.apply_frame(held_out), chunk=500).argmax(1)
     return classifier, float((predicted == split.held_out_labels).double().mean())
 
 
@@ -181,8 +181,6 @@ def _read(file: Path, recipe: DigitRecipe) -> tuple[DigitClassifier, float] | No
         with use_seed(SEED):
             classifier = DigitClassifier(side=recipe.side)
         classifier.load_state_dict(state["weights"])
-        return (
-            (classifier, float(state["accuracy"])) if weights_digest(classifier) == state["digest"] else None
-        )
+        return (classifier, float(state["accuracy"])) if hash_weights(classifier) == state["digest"] else None
     except Exception:  # torch raises whatever the bytes make its parsers raise
         return None

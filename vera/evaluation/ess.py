@@ -47,6 +47,6 @@ def posterior_ess(entropy: ImportanceEntropy, generator: Generator, n: int) -> T
 def prior_ess(generator: Generator, n: int, k: int = 20) -> Tensor:
     """ESS when the latent prior N(0, I) is the proposal: the weights are the likelihoods of x."""
     _, x = generator.sample_pair(n)
-    means = torch.stack([generator.mean(generator.latent(n)) for _ in range(k)])
+    means = torch.stack([generator.mean(generator.sample_latent(n)) for _ in range(k)])
     misfit = (means - x).flatten(2).square().sum(-1)
     return effective_sample_size(-0.5 * misfit / generator.sigma.square())

@@ -29,7 +29,7 @@ class Description(NamedTuple):
     probabilities: Tensor | None
 
 
-class Features(ABC):
+class FeatureNetwork(ABC):
     """A fixed network that turns images into features."""
 
     name: str
@@ -47,25 +47,25 @@ class Features(ABC):
     device: torch.device = torch.device("cpu")
 
     @abstractmethod
-    def look(self, pixels: Tensor) -> Description:
+    def describe_batch(self, pixels: Tensor) -> Description:
         """At one batch of bytes (B, channels, height, width), without a graph."""
 
     @torch.no_grad()
-    def parts(self, images: Tensor) -> Iterator[Description]:
+    def describe_chunks(self, images: Tensor) -> Iterator[Description]:
         """Descriptions of the images, chunk after chunk: for sets whose features are too many to hold."""
         if images.ndim != 4 or not len(images):
             raise SettingError(
                 f"{self.name}: images must be (n, channels, height, width), got {tuple(images.shape)}."
             )
         for part in images.split(self.chunk):
-            features, probabilities = self.look(as_bytes(part).to(self.device))
+            features, probabilities = self.describe_batch(as_bytes(part).to(self.device))
             finite = part.flatten(1).isfinite().all(1).cpu()
             yield Description(
                 _only(features, finite), None if probabilities is None else _only(probabilities, finite)
             )
 
     def describe(self, images: Tensor) -> Description:
-        features, probabilities = zip(*self.parts(images), strict=True)
+        features, probabilities = zip(*self.describe_chunks(images), strict=True)
         return Description(
             torch.cat(features), None if probabilities[0] is None else torch.cat(probabilities)
         )
@@ -83,7 +83,7 @@ def as_bytes(images: Tensor) -> Tensor:
     return ((images.float().nan_to_num(-1.0, -1.0, -1.0) + 1) * 127.5).round().clamp(0, 255).to(torch.uint8)
 
 
-def weights_digest(network: nn.Module) -> str:
+def hash_weights(network: nn.Module) -> str:
     """sha256 over every weight's name, type, shape and value."""
     digest = hashlib.sha256()
     for name, value in network.state_dict().items():

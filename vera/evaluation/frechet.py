@@ -27,8 +27,8 @@ KERNEL_BLOCK = 1_000
 class Moments:
     """Of n points: their mean, and the scatter Σ (x − mean)(x − mean)ᵀ, in double precision on the CPU.
 
-    Scatters of parts add up, so that a large set never needs to be held: `Moments.of(one) +
-    Moments.of(other)`.
+    Scatters of parts add up, so that a large set never needs to be held: `Moments.from_features(one) +
+    Moments.from_features(other)`.
     """
 
     n: int
@@ -85,11 +85,13 @@ def kernel_distance(x: Tensor, y: Tensor, block: int = KERNEL_BLOCK) -> Estimate
             f"kernel_distance: needs at least 2 points of each kind, got {len(x)} and {len(y)}."
         )
     blocks = max(1, min(len(x), len(y)) // block)
-    pairs = zip(in_random_order(x).tensor_split(blocks), in_random_order(y).tensor_split(blocks), strict=True)
-    return Estimate.of(torch.stack([_unbiased(one.double(), other.double()) for one, other in pairs]))
+    pairs = zip(shuffle_rows(x).tensor_split(blocks), shuffle_rows(y).tensor_split(blocks), strict=True)
+    return Estimate.from_values(
+        torch.stack([_unbiased(one.double(), other.double()) for one, other in pairs])
+    )
 
 
-def in_random_order(rows: Tensor) -> Tensor:
+def shuffle_rows(rows: Tensor) -> Tensor:
     """Always the same random order, so that a measurement repeats."""
     return rows.cpu()[torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))]
 

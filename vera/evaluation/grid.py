@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from vera.evaluation.likelihood import Estimate, in_chunks
+from vera.evaluation.likelihood import Estimate, evaluate_in_chunks
 from vera.gradients import LogDensity
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 
 
 @dataclass(frozen=True)
-class Grid:
+class PlaneGrid:
     """side x side points on [-limit, limit]²; row i of an image has the i-th largest second coordinate."""
 
     side: int = 100
@@ -34,9 +34,9 @@ class Grid:
         return (2 * self.limit / (self.side - 1)) ** 2
 
 
-def density_image(f: LogDensity, grid: Grid | None = None) -> Tensor:
+def density_image(f: LogDensity, grid: PlaneGrid | None = None) -> Tensor:
     """e^f normalised to sum 1 over the grid, as (side, side)."""
-    grid = grid or Grid()
+    grid = grid or PlaneGrid()
     return _on_grid(f, grid).softmax(0).view(grid.side, grid.side)
 
 
@@ -52,10 +52,10 @@ class Normaliser:
     rim_share: float
 
 
-def grid_log_normaliser(f: LogDensity, grid: Grid | None = None) -> Normaliser:
+def grid_log_normaliser(f: LogDensity, grid: PlaneGrid | None = None) -> Normaliser:
     """log Z by the rectangle rule. Trust it only where `rim_share` is small and the cells are finer than f's
     details."""
-    grid = grid or Grid(side=801, limit=10.0)
+    grid = grid or PlaneGrid(side=801, limit=10.0)
     values = _on_grid(f, grid)
     log_mass = torch.logsumexp(values, 0)
     share = (values - log_mass).exp().view(grid.side, grid.side)
@@ -63,20 +63,22 @@ def grid_log_normaliser(f: LogDensity, grid: Grid | None = None) -> Normaliser:
     return Normaliser(float(log_mass) + math.log(grid.cell), max(0.0, 1.0 - inner))
 
 
-def grid_log_likelihood(f: LogDensity, x: Tensor, grid: Grid | None = None) -> tuple[Estimate, Normaliser]:
+def grid_log_likelihood(
+    f: LogDensity, x: Tensor, grid: PlaneGrid | None = None
+) -> tuple[Estimate, Normaliser]:
     """Mean log-likelihood of an unnormalised two-dimensional model, f(x) − log Z, and the normaliser to judge
     it by."""
     normaliser = grid_log_normaliser(f, grid)
-    return Estimate.of(_values(f, x) - normaliser.log_z), normaliser
+    return Estimate.from_values(_values(f, x) - normaliser.log_z), normaliser
 
 
-def _on_grid(f: LogDensity, grid: Grid) -> Tensor:
+def _on_grid(f: LogDensity, grid: PlaneGrid) -> Tensor:
     return _values(f, grid.points())
 
 
 def _values(f: LogDensity, x: Tensor) -> Tensor:
     if not isinstance(f, nn.Module):
-        return in_chunks(f, x).double()
+        return evaluate_in_chunks(f, x).double()
     device = next((p.device for p in f.parameters()), x.device)
-    with evaluating(f):
-        return in_chunks(f, x.to(device)).double().cpu()
+    with evaluation_mode(f):
+        return evaluate_in_chunks(f, x.to(device)).double().cpu()

@@ -26,7 +26,7 @@ from torch import Tensor
 from vera.data.files.locations import DataDir, data_directory
 from vera.data.fingerprint import fingerprint_of
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel
-from vera.evaluation.features import Description, Features, weights_digest
+from vera.evaluation.features import Description, FeatureNetwork, hash_weights
 
 SIDE = 299
 ORIGIN = "inception-2015-12-05"
@@ -40,7 +40,7 @@ WAYS = (
 FILE = "inception.pt"
 
 
-def inception_file(data_dir: DataDir = None) -> Path | None:
+def find_inception_file(data_dir: DataDir = None) -> Path | None:
     """That of VERA_INCEPTION, else the data directory's; None if torch-fidelity is to bring its own,
     `DataMissing` if it cannot."""
     named, own = os.environ.get("VERA_INCEPTION"), data_directory(data_dir) / FILE
@@ -50,17 +50,17 @@ def inception_file(data_dir: DataDir = None) -> Path | None:
     return found
 
 
-def inception_network(
+def load_inception(
     weights: str | Path | None = None, device: str | torch.device = "cpu", data_dir: DataDir = None
-) -> Features:
+) -> FeatureNetwork:
     """The network of the given file, or of the one that is found."""
-    named = inception_file(data_dir) if weights is None else _existing(weights)
+    named = find_inception_file(data_dir) if weights is None else _existing(weights)
     if named is not None and _is_torchscript(named):
         return TorchScriptInception(named, device)
     return TorchFidelityInception(named, device)
 
 
-class TorchScriptInception(Features):
+class TorchScriptInception(FeatureNetwork):
     """A TorchScript module from images (B, 3, 299, 299) in [−1, 1] to features. It is called by its name only
     if it is the published file; any other is called by its hash."""
 
@@ -83,12 +83,12 @@ class TorchScriptInception(Features):
             )
         self.dim = example.shape[1]
 
-    def look(self, pixels: Tensor) -> Description:
-        enlarged = resized(in_colour(pixels).float(), SIDE)
+    def describe_batch(self, pixels: Tensor) -> Description:
+        enlarged = resize(convert_to_colour(pixels).float(), SIDE)
         return Description(self.network((enlarged - 128) / 128), None)
 
 
-class TorchFidelityInception(Features):
+class TorchFidelityInception(FeatureNetwork):
     """torch-fidelity's port of the TensorFlow graph: 2048 features, and probabilities over its 1008 classes.
 
     They are the softmax of `logits_unbiased`, the last layer without its bias, as the published Inception
@@ -106,22 +106,22 @@ class TorchFidelityInception(Features):
         self.device = torch.device(device)
         self.network = _of_library(path).to(self.device).eval()
         self.fingerprint = fingerprint_of(
-            form="torch-fidelity", version=1, weights=weights_digest(self.network)
+            form="torch-fidelity", version=1, weights=hash_weights(self.network)
         )
 
-    def look(self, pixels: Tensor) -> Description:
-        features, logits = self.network(in_colour(pixels))
+    def describe_batch(self, pixels: Tensor) -> Description:
+        features, logits = self.network(convert_to_colour(pixels))
         return Description(features, logits.double().softmax(1))
 
 
-def in_colour(pixels: Tensor) -> Tensor:
+def convert_to_colour(pixels: Tensor) -> Tensor:
     """Grey images as three equal channels."""
     if pixels.shape[1] not in (1, 3):
         raise IncompatibleModel(f"Inception sees images with 1 or 3 channels, not {pixels.shape[1]}.")
     return pixels.expand(-1, 3, -1, -1)
 
 
-def resized(x: Tensor, side: int) -> Tensor:
+def resize(x: Tensor, side: int) -> Tensor:
     """Bilinear as in TensorFlow 1: along each axis, row i of the result lies at i · size / side of the
     image."""
     height, width = (_interpolation(size, side, x) for size in x.shape[2:])

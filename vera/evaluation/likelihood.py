@@ -17,7 +17,7 @@ from vera.data.tensor import as_dataset
 from vera.errors import IncompatibleModel, SettingError
 from vera.gradients import LogDensity
 from vera.models.contract import Density
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 from vera.training.random_state import derive_seed
 
 
@@ -37,7 +37,7 @@ class Estimate:
 
 
 @torch.no_grad()
-def in_chunks(f: LogDensity, x: Tensor, chunk: int = 10_000) -> Tensor:
+def evaluate_in_chunks(f: LogDensity, x: Tensor, chunk: int = 10_000) -> Tensor:
     """f over many points without holding all intermediate values at once."""
     return torch.cat([f(part) for part in x.split(chunk)])
 
@@ -50,8 +50,8 @@ def log_likelihood(model: nn.Module, x: Tensor) -> Estimate:
             "vera.evaluation.grid_log_likelihood integrates it on a grid."
         )
     device = next(model.parameters()).device
-    with evaluating(model):
-        return Estimate.of(in_chunks(model.log_prob, x.to(device)))
+    with evaluation_mode(model):
+        return Estimate.from_values(evaluate_in_chunks(model.log_prob, x.to(device)))
 
 
 def best_of_batches(

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from vera.evaluation.classification import auroc
 from vera.gradients import squared_norm, value_and_gradient
 from vera.models.classifier import Classifier
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 
 Scores = dict[str, Tensor]
 """By name: f, confidence (of a classifier only), gradient."""
@@ -27,7 +27,7 @@ Aurocs = dict[tuple[str, str], float]
 def outlier_scores(energy: nn.Module, x: Tensor, chunk: int = 100) -> Scores:
     """The scores of n points, in double precision on the CPU."""
     weights = next(energy.parameters())
-    with evaluating(energy):
+    with evaluation_mode(energy):
         parts = [_scores(energy, part.to(weights)) for part in x.split(chunk)]
     return {name: torch.cat([part[name] for part in parts]).double().cpu() for name in parts[0]}
 
@@ -45,13 +45,13 @@ def _scores(energy: nn.Module, x: Tensor) -> Scores:
 
 def outlier_aurocs(energy: nn.Module, seen: Tensor, unseen: Mapping[str, Tensor], chunk: int = 100) -> Aurocs:
     """How well each score of the model tells the seen images from each set of unseen ones."""
-    return separation(
+    return compute_aurocs(
         outlier_scores(energy, seen, chunk),
         {name: outlier_scores(energy, x, chunk) for name, x in unseen.items()},
     )
 
 
-def separation(seen: Scores, unseen: Mapping[str, Scores]) -> Aurocs:
+def compute_aurocs(seen: Scores, unseen: Mapping[str, Scores]) -> Aurocs:
     """The same from scores, for whoever draws their histograms too; NaN where a score is not finite."""
     return {
         (score, name): auroc(seen[score], scores[score]) for name, scores in unseen.items() for score in seen
@@ -63,7 +63,7 @@ def outlier_metrics(aurocs: Aurocs) -> dict[str, float]:
     return {f"auroc_{score}_{name}": value for (score, name), value in aurocs.items()}
 
 
-def histograms(scores: Mapping[str, Tensor], bins: int = 100) -> dict[str, Tensor]:
+def bin_scores(scores: Mapping[str, Tensor], bins: int = 100) -> dict[str, Tensor]:
     """Counts by set over shared bins from the lowest to the highest finite score, and their `edges`, one more
     than the bins.
 

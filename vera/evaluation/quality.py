@@ -20,9 +20,9 @@ from torch import Tensor
 
 from vera.data.files.locations import DataDir
 from vera.errors import SettingError
-from vera.evaluation.cache import found_or_made, keep, kept_in
-from vera.evaluation.features import Features, as_bytes
-from vera.evaluation.frechet import Moments, frechet_distance, in_random_order, kernel_distance
+from vera.evaluation.cache import find_cache_folder, load_or_compute, write_cache_file
+from vera.evaluation.features import FeatureNetwork, as_bytes
+from vera.evaluation.frechet import Moments, frechet_distance, kernel_distance, shuffle_rows
 from vera.evaluation.likelihood import Estimate
 
 KERNEL_POINTS = 5_000
@@ -51,7 +51,7 @@ def inception_score(probabilities: Tensor, splits: int = 10) -> InceptionScore:
         raise SettingError(
             f"inception_score: {len(probabilities)} images cannot be cut into {splits} splits."
         )
-    scores = [_score(part) for part in in_random_order(probabilities.double()).tensor_split(splits)]
+    scores = [_score(part) for part in shuffle_rows(probabilities.double()).tensor_split(splits)]
     values = torch.stack(scores)
     return InceptionScore(float(values.mean()), float(values.std()) if splits > 1 else math.nan, splits)
 
@@ -70,25 +70,27 @@ class Reference:
     sample: Tensor
 
 
-def reference_of(network: Features, images: Tensor, data_dir: DataDir = None) -> Reference:
+def compute_reference(network: FeatureNetwork, images: Tensor, data_dir: DataDir = None) -> Reference:
     """The statistics of these images: as they were kept, or worked out now and kept."""
-    file = kept_in(data_dir) / f"reference-{network.fingerprint}-{_digest(images)}-{len(images)}.npz"
+    file = (
+        find_cache_folder(data_dir) / f"reference-{network.fingerprint}-{_digest(images)}-{len(images)}.npz"
+    )
 
     def make() -> Reference:
         reference = _work_out(network, images)
-        keep(file, lambda target: _write(target, reference))
+        write_cache_file(file, lambda target: _write(target, reference))
         return reference
 
-    return found_or_made(file, lambda: _read(file, len(images), network.dim), make)
+    return load_or_compute(file, lambda: _read(file, len(images), network.dim), make)
 
 
-def _work_out(network: Features, images: Tensor) -> Reference:
+def _work_out(network: FeatureNetwork, images: Tensor) -> Reference:
     """Chunk after chunk: the features of 50,000 images would take 400 MB."""
     chosen = torch.zeros(len(images), dtype=torch.bool)
-    chosen[in_random_order(torch.arange(len(images)))[:KERNEL_POINTS]] = True
+    chosen[shuffle_rows(torch.arange(len(images)))[:KERNEL_POINTS]] = True
     moments, sample = None, []
-    for part, wanted in zip(network.parts(images), chosen.split(network.chunk), strict=True):
-        some = Moments.of(part.features)
+    for part, wanted in zip(network.describe_chunks(images), chosen.split(network.chunk), strict=True):
+        some = Moments.from_features(part.features)
         moments = some if moments is None else moments + some
         sample.append(part.features[wanted])
     assert moments is not None
@@ -123,7 +125,7 @@ class ImageQuality:
         return {f"{name}_{self.key}": value for name, value in found.items()}
 
 
-def image_quality(network: Features, samples: Tensor, reference: Reference) -> ImageQuality:
+def image_quality(network: FeatureNetwork, samples: Tensor, reference: Reference) -> ImageQuality:
     """Everything that one network says of these samples, from one pass."""
     features, probabilities = network.describe(samples)
     return ImageQuality(
@@ -131,7 +133,7 @@ def image_quality(network: Features, samples: Tensor, reference: Reference) -> I
         key=network.key,
         n=len(samples),
         reference_n=reference.moments.n,
-        fid=frechet_distance(Moments.of(features), reference.moments),
+        fid=frechet_distance(Moments.from_features(features), reference.moments),
         kid=kernel_distance(features, reference.sample),
         score=None if probabilities is None else inception_score(probabilities),
         blank="" if probabilities is not None else network.no_probabilities,

@@ -7,20 +7,20 @@ from torch import Tensor, nn
 from vera.errors import IncompatibleModel
 from vera.methods.contract import Method
 from vera.models.contract import Density
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 
 
 @torch.no_grad()
-def exact_samples(model: nn.Module, n: int) -> Tensor:
+def draw_exact_samples(model: nn.Module, n: int) -> Tensor:
     """n independent samples of the model itself, without MCMC."""
     if not isinstance(model, Density):
         raise IncompatibleModel(f"{type(model).__name__} is not normalised, so it cannot be sampled exactly.")
-    with evaluating(model):
+    with evaluation_mode(model):
         return model.sample(n)
 
 
 @torch.no_grad()
-def training_samples(method: Method, n: int) -> Tensor:
+def draw_training_samples(method: Method, n: int) -> Tensor:
     """n of the samples that the method pits against data: the generator's, or the replay buffer's."""
     samples = method.training_samples(n)
     if samples is None:

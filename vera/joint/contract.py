@@ -17,12 +17,12 @@ from torch import Tensor
 
 from vera.data.labelled import LabelledBatch
 from vera.errors import IncompatibleModel
-from vera.joint.losses import joint_contrast
-from vera.joint.precision import Passes, Precision, unscale_before_steps
+from vera.joint.forward_passes import ForwardPasses, Precision, unscale_before_steps
+from vera.joint.losses import joint_contrastive_loss
 from vera.methods.contract import Batch, Method, Metrics
-from vera.methods.contrast import Penalty
+from vera.methods.contrastive_loss import Penalty
 from vera.models.classifier import Classifier
-from vera.models.generator import evaluating
+from vera.models.network_modes import evaluation_mode
 from vera.spec.registry import Registry, joint_methods
 from vera.spec.settings import Count, NonNegative, NonNegativeCount, Positive
 from vera.training.schedule import Schedule
@@ -50,27 +50,27 @@ class ClassifierMethod(Method):
         # Of the method's own optimisers: an entropy estimator keeps the learning rate of its η.
         optimisers = [part for part in vars(self).values() if isinstance(part, torch.optim.Optimizer)]
         self.schedule = Schedule(optimisers, warmup=self.warmup, milestones=self.decay_at, factor=self.decay)
-        self.passes = Passes(
+        self.passes = ForwardPasses(
             self.networks(), self.precision, channels_last=self.channels_last, compiled=self.compiled
         )
-        if self.precision == "float16" and not self.differentiates_twice():
+        if self.precision == "float16" and not self.has_gradient_penalty():
             unscale_before_steps(optimisers, self.energy_weights)
 
     @abstractmethod
     def update(self, batch: LabelledBatch) -> Metrics:
         """One step of the method proper; the learning rates are set already."""
 
-    def differentiates_twice(self) -> bool:
+    def has_gradient_penalty(self) -> bool:
         """Whether the loss on the classifier's weights holds a gradient in x."""
         return False
 
-    def loss_passes(self) -> AbstractContextManager[None]:
+    def loss_context(self) -> AbstractContextManager[None]:
         """Round the computation of that loss: how its passes are computed must allow for it."""
-        return self.passes.differentiated_twice() if self.differentiates_twice() else nullcontext()
+        return self.passes.allow_second_derivatives() if self.has_gradient_penalty() else nullcontext()
 
     def step(self, batch: Batch) -> Metrics:
         self.schedule.advance()
-        with self.passes.in_place():
+        with self.passes.install():
             return self.update(batch)
 
     def begin(self, batch: Batch) -> None:
@@ -80,7 +80,7 @@ class ClassifierMethod(Method):
             )
         self.passes.check(self.label(), self.energy_weights[0].device)
         super().begin(batch.x)
-        with evaluating(self.energy), torch.no_grad():
+        with evaluation_mode(self.energy), torch.no_grad():
             shape = tuple(self.energy.logits(batch.labelled[:2]).shape)
         if len(shape) != 2 or shape[1] <= int(batch.labels.max()):
             raise IncompatibleModel(
@@ -101,11 +101,11 @@ class JointMethod(ClassifierMethod):
         "half"
     )
 
-    def differentiates_twice(self) -> bool:
+    def has_gradient_penalty(self) -> bool:
         return self.gamma > 0
 
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        with self.loss_passes():
-            return joint_contrast(
+        with self.loss_context():
+            return joint_contrastive_loss(
                 self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta
             )

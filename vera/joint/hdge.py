@@ -25,7 +25,7 @@ from vera.data.labelled import LabelledBatch
 from vera.joint.jem import JEM
 from vera.joint.losses import class_entropy
 from vera.methods.contract import Metrics
-from vera.methods.contrast import contrast
+from vera.methods.contrastive_loss import contrastive_loss
 from vera.spec.registry import joint_methods
 from vera.spec.settings import Count, Decay, NonNegative, Positive
 from vera.training.optimisers import ADAM_BETAS, descend
@@ -49,17 +49,17 @@ class LogitQueue(Stateful):
         self.oldest = (self.oldest + len(rows)) % capacity
 
 
-def score(entry: Tensor, classes: int) -> Tensor:
+def class_score(entry: Tensor, classes: int) -> Tensor:
     """s_y of f̂_y: logsumexp over f̂_y and the zeros of the other classes. No entry of a unit vector can
     overflow."""
     return (entry.exp() + (classes - 1)).log()
 
 
-def class_contrast(directions: Tensor, labels: Tensor, queue: Tensor, temperature: float) -> Tensor:
+def class_contrastive_loss(directions: Tensor, labels: Tensor, queue: Tensor, temperature: float) -> Tensor:
     """−log q(x|y) of each point: `directions` are their f̂ (B, C), `queue` those of the negatives (K, C)."""
     classes = directions.shape[1]
-    positive = score(directions.gather(1, labels.unsqueeze(1)).squeeze(1), classes) / temperature
-    negatives = torch.logsumexp(score(queue, classes) / temperature, dim=0)
+    positive = class_score(directions.gather(1, labels.unsqueeze(1)).squeeze(1), classes) / temperature
+    negatives = torch.logsumexp(class_score(queue, classes) / temperature, dim=0)
     return torch.logaddexp(positive, negatives[labels]) - positive
 
 
@@ -86,22 +86,22 @@ class HDGE(JEM):
     def update(self, batch: LabelledBatch) -> Metrics:
         if self.density_weight:
             return super().update(batch)
-        loss, metrics = self.energy_loss(self.noisy(batch) if self.data_noise else batch, batch.x)
+        loss, metrics = self.energy_loss(self.add_noise(batch) if self.data_noise else batch, batch.x)
         descend(loss, self.energy_weights, self.optimiser)
         return metrics
 
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
         """α CE − log q(x|y) + β H, and −log p(x) with its weight; `samples` serve that last term alone."""
-        with self.loss_passes():
+        with self.loss_context():
             loss, parts = self._of_labels(batch)
             if self.density_weight:
-                density, more = contrast(self.energy, batch.x, samples, self.gamma, self.penalty)
+                density, more = contrastive_loss(self.energy, batch.x, samples, self.gamma, self.penalty)
                 loss = loss + self.density_weight * density
                 parts |= {name: part for name, part in more.items() if name != "loss"}
         return loss, {name: torch.detach(part) for name, part in {"loss": loss, **parts}.items()}
 
-    def differentiates_twice(self) -> bool:
-        return self.density_weight > 0 and super().differentiates_twice()
+    def has_gradient_penalty(self) -> bool:
+        return self.density_weight > 0 and super().has_gradient_penalty()
 
     def training_samples(self, n: int) -> Tensor | None:  # type: ignore[override]  # PCD always has some
         return super().training_samples(n) if self.density_weight else None
@@ -111,7 +111,7 @@ class HDGE(JEM):
         directions = normalize(logits)
         parts = {
             "cross_entropy": cross_entropy(logits, batch.labels),
-            "contrast": class_contrast(
+            "contrast": class_contrastive_loss(
                 directions, batch.labels, self.negatives.rows, self.temperature
             ).mean(),
         }

@@ -34,9 +34,9 @@ class JEM(JointMethod, PCD):
         self.optimiser = adam(self.energy_weights, self.lr, self.betas)
 
     def update(self, batch: LabelledBatch) -> Metrics:
-        return PCD.step(self, self.noisy(batch) if self.data_noise else batch)
+        return PCD.step(self, self.add_noise(batch) if self.data_noise else batch)
 
-    def noisy(self, batch: LabelledBatch) -> LabelledBatch:
+    def add_noise(self, batch: LabelledBatch) -> LabelledBatch:
         x = torch.add(batch.x, torch.randn_like(batch.x), alpha=self.data_noise)
         if batch.shared:
             return replace(batch, x=x, labelled=x)

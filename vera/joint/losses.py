@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from vera.data.labelled import LabelledBatch
 from vera.gradients import squared_norm
-from vera.methods.contrast import Penalty, penalty_weight
+from vera.methods.contrastive_loss import Penalty, penalty_weight
 from vera.models.classifier import Classifier
 
 
@@ -22,7 +22,7 @@ def class_entropy(logits: Tensor) -> Tensor:
     return -(log_p.exp() * log_p).sum(1).mean()
 
 
-def joint_contrast(
+def joint_contrastive_loss(
     classifier: Classifier,
     batch: LabelledBatch,
     samples: Tensor,

@@ -46,7 +46,7 @@ class VAT(ClassifierMethod):
             self.energy, batch.x, logits.detach(), xi=self.xi, iterations=self.power_iterations
         )
         moved = self.energy.logits(batch.x + self.epsilon * direction)
-        smoothness = divergence(logits.detach(), moved).mean()
+        smoothness = kl_divergence(logits.detach(), moved).mean()
         on_labelled = cross_entropy(
             logits if batch.shared else self.energy.logits(batch.labelled), batch.labels
         )
@@ -62,7 +62,7 @@ class VAT(ClassifierMethod):
         return {name: part.detach() for name, part in parts.items()}
 
 
-def divergence(logits: Tensor, others: Tensor) -> Tensor:
+def kl_divergence(logits: Tensor, others: Tensor) -> Tensor:
     """KL(softmax(logits) ‖ softmax(others)) of each point."""
     log_p, log_q = torch.log_softmax(logits, dim=1), torch.log_softmax(others, dim=1)
     return (log_p.exp() * (log_p - log_q)).sum(1)
@@ -72,16 +72,16 @@ def adversarial_direction(
     classifier: Classifier, x: Tensor, logits: Tensor, *, xi: float, iterations: int
 ) -> Tensor:
     """Unit vectors along which p(y|x) changes most, by power iteration from a random start."""
-    direction = unit(torch.rand_like(x) - 0.5)
+    direction = normalise(torch.rand_like(x) - 0.5)
     for _ in range(iterations):
         direction.requires_grad_(True)
-        change = divergence(logits, classifier.logits(x + xi * direction)).sum()
+        change = kl_divergence(logits, classifier.logits(x + xi * direction)).sum()
         (slope,) = torch.autograd.grad(change, direction)
-        direction = unit(slope)
+        direction = normalise(slope)
     return direction
 
 
-def unit(x: Tensor) -> Tensor:
+def normalise(x: Tensor) -> Tensor:
     """Each point scaled to length 1; where there is no direction at all (a gradient of exactly 0) it stays 0.
 
     By its largest entry first: where predictions are certain, the gradient is so short that its squares

@@ -16,7 +16,7 @@ from torch import Tensor
 from vera.entropy import EntropyGradient
 from vera.gradients import gradient
 from vera.methods.contract import Batch, Method, Metrics
-from vera.methods.contrast import Penalty, contrast
+from vera.methods.contrastive_loss import Penalty, contrastive_loss
 from vera.models.generator import Generator
 from vera.spec.settings import NonNegative, Positive
 from vera.training.optimisers import adam, descend, trainable_parameters
@@ -39,7 +39,7 @@ class AmortisedMethod(Method):
     @abstractmethod
     def make_entropy(self) -> EntropyGradient: ...
 
-    def tunes_first(self) -> bool:
+    def is_tuned_first(self) -> bool:
         """Whether the estimator is tuned before the updates, as in Algorithm 1, or after it was used."""
         return True
 
@@ -52,27 +52,27 @@ class AmortisedMethod(Method):
     def step(self, batch: Batch) -> Metrics:
         z0, x_g = self.generator.sample_with_latent(len(batch))
         fixed = x_g.detach()
-        if self.entropy_weight > 0 and self.tunes_first():
+        if self.entropy_weight > 0 and self.is_tuned_first():
             self.entropy.tune(self.generator, z0, fixed)
         loss, metrics = self.energy_loss(batch, fixed)
         descend(loss, self.energy_weights, self.energy_optimiser)
-        self.update_generator(x_g, self.ascent(z0, fixed))
+        self.update_generator(x_g, self.ascent_direction(z0, fixed))
         return metrics | self.entropy.metrics() | {"sigma": self.generator.sigma.detach()}
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
+        return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.generator.sample(n)
 
-    def ascent(self, z0: Tensor, x_g: Tensor) -> Tensor:
+    def ascent_direction(self, z0: Tensor, x_g: Tensor) -> Tensor:
         """∇f(x) + λ c at every generated point, with the updated f."""
         direction = gradient(self.energy, x_g)
         if self.entropy_weight > 0:
             direction = direction.add(
                 self.entropy.direction(self.generator, z0, x_g), alpha=self.entropy_weight
             )
-            if not self.tunes_first():
+            if not self.is_tuned_first():
                 self.entropy.tune(self.generator, z0, x_g)
         return direction
 

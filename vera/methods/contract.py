@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from vera.errors import IncompatibleModel, SettingError
-from vera.methods.shapes import check_energy, check_generator, check_hessian
-from vera.models.contract import Curved, Density, has_hessian
+from vera.methods.network_checks import check_energy, check_generator, check_hessian
+from vera.models.contract import CurvatureModel, Density, has_hessian
 from vera.models.generator import Generator
 from vera.spec.registry import Registry, methods
 from vera.spec.settings import check_fields, check_value, is_checkable, settings_of
@@ -50,7 +50,7 @@ class Method(Stateful, ABC):
             raise SettingError(
                 f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost."
             )
-        if wrong := self.misdeclared():
+        if wrong := self.find_declaration_error():
             raise SettingError(f"{self.label()} {wrong}.")
         check_fields(self)
         for name, kind in self.network_types().items():
@@ -131,7 +131,7 @@ class Method(Stateful, ABC):
         }
 
     @classmethod
-    def misdeclared(cls) -> str:
+    def find_declaration_error(cls) -> str:
         """What is wrong with the class whatever its networks are: a need that is none, a setting whose values
         nothing could check, a default that the setting's own annotation refuses; nothing if all is well."""
         for need in cls.needs:
@@ -161,7 +161,7 @@ class Method(Stateful, ABC):
             "density": (isinstance(self.energy, Density), "a normalised log-likelihood (log_prob and sample)", "mixture, nice"),
             "hessian": (has_hessian(self.energy), "second derivatives in x, and those of a piecewise linear network are zero",
                         "mlp with activation='softplus', mixture, nice"),
-            "curvature": (isinstance(self.energy, Curved), "curvature propagation (score_and_curvature)", "nice"),
+            "curvature": (isinstance(self.energy, CurvatureModel), "curvature propagation (score_and_curvature)", "nice"),
         }  # fmt: skip
         offered, wanted, hint = rules[need]
         if not offered:

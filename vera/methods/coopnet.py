@@ -11,8 +11,9 @@ from torch import Tensor
 
 from vera.gradients import squared_norm
 from vera.methods.contract import Method, Metrics
-from vera.methods.contrast import contrast
-from vera.models.generator import Generator, evaluating
+from vera.methods.contrastive_loss import contrastive_loss
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
 from vera.samplers import sgld
 from vera.spec.registry import methods
 from vera.spec.settings import Count, Positive
@@ -38,9 +39,9 @@ class CoopNet(Method):
         self.generator_optimiser = adam(self.generator_weights, self.generator_lr)
 
     def step(self, x: Tensor) -> Metrics:
-        proposal = self.generator(self.generator.latent(len(x)))
+        proposal = self.generator(self.generator.sample_latent(len(x)))
         revised = self.revise(proposal.detach())
-        loss, metrics = contrast(self.energy, x, revised)
+        loss, metrics = contrastive_loss(self.energy, x, revised)
         descend(loss, self.energy_weights, self.energy_optimiser)
         regression = squared_norm(revised - proposal).mean() / (2 * self.regression_scale**2)
         descend(regression, self.generator_weights, self.generator_optimiser)
@@ -48,8 +49,8 @@ class CoopNet(Method):
 
     def revise(self, proposal: Tensor) -> Tensor:
         """The proposal after L Langevin steps on f."""
-        with evaluating(self.energy):
+        with evaluation_mode(self.energy):
             return sgld(self.energy, proposal, steps=self.sampler_steps, noise=self.noise)
 
     def training_samples(self, n: int) -> Tensor:
-        return self.revise(self.generator.mean(self.generator.latent(n)))
+        return self.revise(self.generator.mean(self.generator.sample_latent(n)))

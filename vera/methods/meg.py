@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from vera.methods.contract import Batch, Method, Metrics
-from vera.methods.contrast import Penalty, contrast
-from vera.methods.shapes import check_statistics
+from vera.methods.contrastive_loss import Penalty, contrastive_loss
+from vera.methods.network_checks import check_statistics
 from vera.models.generator import Generator
 from vera.spec.registry import methods
 from vera.spec.settings import NonNegative, Positive
@@ -44,10 +44,10 @@ class MEG(Method):
         self.other_optimiser = adam(self.other_weights, self.generator_lr)
 
     def setup_for(self, x: Tensor) -> None:
-        check_statistics(self.label(), self.statistics, x, self.generator.latent(len(x)))
+        check_statistics(self.label(), self.statistics, x, self.generator.sample_latent(len(x)))
 
     def step(self, batch: Batch) -> Metrics:
-        z = self.generator.latent(len(batch))
+        z = self.generator.sample_latent(len(batch))
         x_g = self.generator(z)
         loss, metrics = self.energy_loss(batch, x_g)
         descend(loss, self.energy_weights, self.energy_optimiser)
@@ -58,10 +58,10 @@ class MEG(Method):
         return metrics | {"mismatch": mismatch.detach()}
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
+        return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
-        return self.generator.mean(self.generator.latent(n))
+        return self.generator.mean(self.generator.sample_latent(n))
 
     def mismatch(self, x: Tensor, z: Tensor) -> Tensor:
         """Binary cross-entropy of T over true and shuffled pairs; log 2 − mismatch bounds a mutual

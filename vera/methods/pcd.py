@@ -14,8 +14,8 @@ from torch import Tensor
 
 from vera.errors import SettingError
 from vera.methods.contract import Batch, Method, Metrics
-from vera.methods.contrast import Penalty, contrast
-from vera.models.generator import evaluating
+from vera.methods.contrastive_loss import Penalty, contrastive_loss
+from vera.models.network_modes import evaluation_mode
 from vera.samplers import ReplayBuffer, sgld
 from vera.spec.registry import methods
 from vera.spec.settings import Count, NonNegative, Positive, UnitInterval
@@ -49,7 +49,7 @@ class PCD(Method):
 
     def step(self, batch: Batch) -> Metrics:
         indices, chains = self.buffer.draw(len(batch))
-        with evaluating(self.energy):
+        with evaluation_mode(self.energy):
             chains = sgld(
                 self.energy, chains, steps=self.sampler_steps, noise=self.noise, step_size=self.step_size
             )
@@ -59,7 +59,7 @@ class PCD(Method):
         return metrics
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        return contrast(self.energy, batch, samples, self.gamma, self.penalty)
+        return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.buffer.chains[

@@ -11,9 +11,8 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from vera.gradients import differentiable_gradient, squared_norm
+from vera.gradients import Probe, differentiable_gradient, probe_like, squared_norm
 from vera.methods.direct import DirectMethod
-from vera.probes import Probe, probe_like
 from vera.spec.registry import methods
 from vera.spec.settings import Positive
 

@@ -28,7 +28,7 @@ class VERA(AmortisedMethod):
         Count, "parts over k of the importance pass, each with its own batch-norm statistics; 1 as the code"
     ] = 4
 
-    def tunes_first(self) -> bool:
+    def is_tuned_first(self) -> bool:
         return self.tune == "first"
 
     def make_entropy(self) -> ImportanceEntropy:

@@ -1,7 +1,7 @@
 """Models: energies f(x), normalised densities, generators."""
 
 from vera.models.classifier import Classifier, MLPClassifier
-from vera.models.contract import Curved, Density, has_hessian
+from vera.models.contract import CurvatureModel, Density, has_hessian
 from vera.models.dcgan import DCGANEnergy, DCGANGenerator, dcgan_generator
 from vera.models.digit_classifier import DigitClassifier
 from vera.models.linear import LinearGenerator
@@ -15,7 +15,7 @@ __all__ = [
     "MLP",
     "NICE",
     "Classifier",
-    "Curved",
+    "CurvatureModel",
     "DCGANEnergy",
     "DCGANGenerator",
     "Density",

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import weight_norm
 
-from vera.models.mlp import Activation, dense
+from vera.models.mlp import Activation, build_dense
 from vera.spec.registry import models
 from vera.spec.settings import Count, Sizes, validated
 
@@ -49,7 +49,7 @@ class MLPClassifier(Classifier):
     ) -> None:
         super().__init__()
         self.data_dim, self.classes = data_dim, classes
-        self.net = dense((data_dim, *hidden, classes), activation)
+        self.net = build_dense((data_dim, *hidden, classes), activation)
         if weight_normalised:
             for layer, following in pairwise(self.net):
                 if isinstance(layer, nn.Linear) and not isinstance(following, nn.Linear):

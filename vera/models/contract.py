@@ -21,7 +21,7 @@ class Density(Protocol):
 
 
 @runtime_checkable
-class Curved(Protocol):
+class CurvatureModel(Protocol):
     """A model whose Hessian diagonal can be estimated by curvature propagation."""
 
     def score_and_curvature(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -29,7 +29,7 @@ class Curved(Protocol):
 
 
 @runtime_checkable
-class Scored(Protocol):
+class ScoreModel(Protocol):
     """A model that knows ∇f in closed form, which spares a sampler the graph. `vera.gradients.gradient_of`
     then takes it."""
 

@@ -13,7 +13,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from vera.probes import rademacher_like
+from vera.gradients import rademacher_like
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Curvature:
         """f = −½‖y‖²: gradient −y, Hessian −I, hence S purely imaginary."""
         return cls(-y, torch.zeros_like(y), rademacher_like(y))
 
-    def scaled(self, factor: Tensor) -> "Curvature":
+    def scale(self, factor: Tensor) -> "Curvature":
         return Curvature(self.gradient * factor, self.real * factor, self.imaginary * factor)
 
     def __add__(self, other: "Curvature") -> "Curvature":
@@ -41,7 +41,7 @@ class Curvature:
         return self.real.square() - self.imaginary.square()
 
 
-def record(net: nn.Sequential, x: Tensor) -> tuple[Tensor, list[Tensor]]:
+def record_inputs(net: nn.Sequential, x: Tensor) -> tuple[Tensor, list[Tensor]]:
     """The output of a network of Linear and Softplus layers, and the input of each layer."""
     inputs = []
     for layer in net:
@@ -66,7 +66,7 @@ def _pull_softplus(a: Tensor, down: Curvature) -> Curvature:
     bend = slope * (1 - slope) * down.gradient
     kick = _safe_sqrt(bend.abs()) * rademacher_like(bend)
     upward = bend > 0
-    straight = down.scaled(slope)
+    straight = down.scale(slope)
     return Curvature(
         straight.gradient,
         straight.real + torch.where(upward, kick, 0.0),

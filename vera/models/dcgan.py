@@ -19,7 +19,7 @@ from vera.spec.settings import Count, Positive, validated
 Side = Literal[8, 16, 32, 64, 128]
 
 
-def doublings(side: Side) -> int:
+def count_doublings(side: Side) -> int:
     """How often a 4 × 4 map is doubled until it has this side."""
     return (side // 4).bit_length() - 1
 
@@ -34,7 +34,7 @@ class DCGANEnergy(nn.Module):
     @validated
     def __init__(self, channels: Count = 3, side: Side = 64, width: Count = 64) -> None:
         super().__init__()
-        maps = [width * 2**i for i in range(doublings(side))]
+        maps = [width * 2**i for i in range(count_doublings(side))]
         layers: list[nn.Module] = []
         for inputs, outputs in pairwise((channels, *maps)):
             layers += [nn.Conv2d(inputs, outputs, 4, 2, 1), nn.LeakyReLU(0.2, inplace=True)]
@@ -54,17 +54,17 @@ class DCGANGenerator(nn.Module):
     ) -> None:
         super().__init__()
         self.latent_dim = latent_dim
-        maps = [width * 2**i for i in reversed(range(doublings(side)))]
-        layers = _stage(latent_dim, maps[0], stride=1, padding=0)
+        maps = [width * 2**i for i in reversed(range(count_doublings(side)))]
+        layers = _build_stage(latent_dim, maps[0], stride=1, padding=0)
         for inputs, outputs in pairwise(maps):
-            layers += _stage(inputs, outputs, stride=2, padding=1)
+            layers += _build_stage(inputs, outputs, stride=2, padding=1)
         self.net = nn.Sequential(*layers, nn.ConvTranspose2d(maps[-1], channels, 4, 2, 1), nn.Tanh())
 
     def forward(self, z: Tensor) -> Tensor:
         return self.net(z[:, :, None, None])
 
 
-def _stage(inputs: int, outputs: int, stride: int, padding: int) -> list[nn.Module]:
+def _build_stage(inputs: int, outputs: int, stride: int, padding: int) -> list[nn.Module]:
     convolution = nn.ConvTranspose2d(inputs, outputs, 4, stride, padding, bias=False)
     return [convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True)]
 

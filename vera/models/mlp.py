@@ -30,7 +30,7 @@ _OUTPUTS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def dense(sizes: Sequence[int], activation: Activation, batch_norm: bool = False) -> nn.Sequential:
+def build_dense(sizes: Sequence[int], activation: Activation, batch_norm: bool = False) -> nn.Sequential:
     """Linear layers of the given sizes with the activation (after batch norm, if any) between them."""
     layers: list[nn.Module] = []
     for fan_in, fan_out in pairwise(sizes[:-1]):
@@ -53,7 +53,7 @@ class MLP(nn.Module):
         super().__init__()
         self.data_dim = data_dim
         self.piecewise_linear = activation != "softplus"
-        self.net = dense((data_dim, *hidden, 1), activation)
+        self.net = build_dense((data_dim, *hidden, 1), activation)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.net(x).squeeze(-1)
@@ -75,7 +75,7 @@ class MLPGenerator(nn.Module):
         super().__init__()
         self.latent_dim = latent_dim
         self.data_dim = data_dim
-        self.net = dense((latent_dim, *hidden, data_dim), activation, batch_norm=True)
+        self.net = build_dense((latent_dim, *hidden, data_dim), activation, batch_norm=True)
         self.output = _OUTPUTS[output]()
 
     def forward(self, z: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ class StatisticsNetwork(nn.Module):
     @validated
     def __init__(self, data_dim: Count, latent_dim: Count, hidden: Sizes = (500, 500, 500)) -> None:
         super().__init__()
-        self.net = dense((data_dim + latent_dim, *hidden, 1), "leaky_relu")
+        self.net = build_dense((data_dim + latent_dim, *hidden, 1), "leaky_relu")
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         return self.net(torch.cat([x.flatten(1), z], dim=1)).squeeze(-1)

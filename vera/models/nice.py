@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from vera.errors import SettingError
-from vera.models.curvature import Curvature, pull_through, record
-from vera.models.mlp import dense
+from vera.models.curvature import Curvature, pull_through, record_inputs
+from vera.models.mlp import build_dense
 from vera.spec.registry import models
 from vera.spec.settings import Count, validated
 
@@ -35,7 +35,7 @@ class NICE(nn.Module):
         if data_dim < 2:
             raise SettingError("NICE: data_dim must be at least 2, a coupling needs two halves.")
         self.shifts = nn.ModuleList(
-            dense((sizes[i % 2], *[hidden] * hidden_layers, sizes[1 - i % 2]), "softplus")
+            build_dense((sizes[i % 2], *[hidden] * hidden_layers, sizes[1 - i % 2]), "softplus")
             for i in range(couplings)
         )
         self.log_scale = nn.Parameter(torch.zeros(data_dim))
@@ -77,12 +77,12 @@ class NICE(nn.Module):
         halves = [x[:, 0::2], x[:, 1::2]]
         inputs = []
         for i, shift in enumerate(self._nets()):
-            change, layer_inputs = record(shift, halves[i % 2])
+            change, layer_inputs = record_inputs(shift, halves[i % 2])
             halves[1 - i % 2] = halves[1 - i % 2] + change
             inputs.append(layer_inputs)
         scales = self._halves(self.log_scale.exp())
         down = [
-            Curvature.at_normal_prior(half * scale).scaled(scale)
+            Curvature.at_normal_prior(half * scale).scale(scale)
             for half, scale in zip(halves, scales, strict=True)
         ]
         for i, shift in reversed(list(enumerate(self._nets()))):

@@ -15,7 +15,7 @@ from typing import Literal
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-from vera.models.dcgan import Side, doublings
+from vera.models.dcgan import Side, count_doublings
 from vera.models.generator import Generator
 from vera.spec.registry import models
 from vera.spec.settings import Count, Positive, validated
@@ -38,7 +38,7 @@ class SNGANGenerator(nn.Module):
         super().__init__()
         self.latent_dim, self.width = latent_dim, width
         self.linear = nn.Linear(latent_dim, 4 * 4 * width)
-        self.blocks = nn.Sequential(*(UpBlock(width, shortcut) for _ in range(doublings(side))))
+        self.blocks = nn.Sequential(*(UpBlock(width, shortcut) for _ in range(count_doublings(side))))
         convolution = nn.Conv2d(width, channels, 3, padding=1)
         self.output = nn.Sequential(nn.BatchNorm2d(width), nn.ReLU(inplace=True), convolution, nn.Tanh())
         self.apply(_initialise)
@@ -64,10 +64,10 @@ class UpBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         # A 1 × 1 convolution commutes with nearest-neighbour doubling, and before it there is a quarter of the work.
-        return self.after(_doubled(self.before(x))) + _doubled(self.shortcut(x))
+        return self.after(_double_side(self.before(x))) + _double_side(self.shortcut(x))
 
 
-def _doubled(x: Tensor) -> Tensor:
+def _double_side(x: Tensor) -> Tensor:
     return interpolate(x, scale_factor=2, mode="nearest")
 
 

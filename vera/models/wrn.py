@@ -53,7 +53,7 @@ class WideResNet(Classifier):
         self.output = nn.Linear(maps, classes)
 
     def logits(self, x: Tensor) -> Tensor:
-        return self.output(mean_of_cells(leaky_relu_(self.blocks(self.stem(x)), SLOPE)))
+        return self.output(average_cells(leaky_relu_(self.blocks(self.stem(x)), SLOPE)))
 
 
 class Block(nn.Module):
@@ -73,7 +73,7 @@ class Block(nn.Module):
         return self.shortcut(x) + self.second(leaky_relu_(hidden, SLOPE))
 
 
-def mean_of_cells(x: Tensor) -> Tensor:
+def average_cells(x: Tensor) -> Tensor:
     """(B, C, H, W) to (B, C): the average over all whole 8 × 8 cells, or over all there is along a side
     shorter than one."""
     height, width = (side if side < CELL else side - side % CELL for side in x.shape[2:])

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from vera.gradients import LogDensity, squared_norm, value_and_gradient
-from vera.models.generator import Generator, batch_statistics, evaluating
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode, use_batch_statistics
 from vera.samplers.metropolis import StepSize, accept, choose
 from vera.spec.settings import Count, Positive, validated
 
@@ -83,7 +84,7 @@ class LatentRefiner:
     @validated
     def start(self, n: Count) -> Tensor:
         """Fresh (z, ε), flattened side by side."""
-        z = self.generator.latent(n)
+        z = self.generator.sample_latent(n)
         with self._modes(), torch.no_grad():
             noise = torch.randn_like(self.generator(z))
         return torch.cat([z, noise.flatten(1)], dim=1)
@@ -128,6 +129,6 @@ class LatentRefiner:
 
     @contextmanager
     def _modes(self) -> Iterator[None]:
-        mode = evaluating if self.batch_norm == "running" else batch_statistics
-        with evaluating(self.energy), mode(self.generator.net):
+        mode = evaluation_mode if self.batch_norm == "running" else use_batch_statistics
+        with evaluation_mode(self.energy), mode(self.generator.net):
             yield

@@ -6,13 +6,13 @@ No accept test: the chain's stationary law is only close to p, the closer the sm
 import torch
 from torch import Tensor
 
-from vera.gradients import LogDensity, gradient_of
+from vera.gradients import LogDensity, make_gradient
 
 
 def sgld(f: LogDensity, x: Tensor, *, steps: int, noise: float, step_size: float | None = None) -> Tensor:
     """x after `steps` Langevin steps; `step_size` defaults to noise²/2, the discretised diffusion."""
     step = noise**2 / 2 if step_size is None else step_size
-    slope = gradient_of(f)
+    slope = make_gradient(f)
     for _ in range(steps):
         x = x.detach().add(slope(x), alpha=step).add_(torch.randn_like(x), alpha=noise)
     return x

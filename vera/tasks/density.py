@@ -15,15 +15,16 @@ from vera.evaluation import (
     LikelihoodEvaluation,
     best_of_batches,
     density_image,
+    draw_exact_samples,
     energy_distance,
-    exact_samples,
     grid_log_likelihood,
     posterior_ess,
     prior_ess,
 )
 from vera.methods.contract import Method
 from vera.models.contract import Density
-from vera.models.generator import Generator, evaluating
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
 from vera.spec.registry import tasks
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
@@ -115,7 +116,7 @@ class DensityTask(Task):
         if not isinstance(generator, Generator):
             return {}
         points = _test_points(trainer.data, trainer.seed, VARIETY_POINTS)
-        means = generator.mean(generator.latent(VARIETY_POINTS))
+        means = generator.mean(generator.sample_latent(VARIETY_POINTS))
         return {
             "generator_variance_share": float(
                 means.double().var(0).sum().cpu() / points.double().var(0).sum()
@@ -136,8 +137,8 @@ class DensityTask(Task):
             arrays["data_samples"] = _test_points(trainer.data, trainer.seed, n)
             arrays["density_image"] = density_image(method.energy).float()
         if isinstance(method.energy, Density):
-            arrays["exact_samples"] = exact_samples(method.energy, n)
-        with evaluating(method.energy):
+            arrays["exact_samples"] = draw_exact_samples(method.energy, n)
+        with evaluation_mode(method.energy):
             drawn = method.training_samples(n)
         if drawn is not None:
             arrays["training_samples"] = drawn

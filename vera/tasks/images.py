@@ -19,14 +19,15 @@ from torch import Tensor
 from vera.data.digits.pixels import scaled
 from vera.data.labelled import Split
 from vera.errors import DataMissing, IncompatibleModel
-from vera.evaluation.conditional import by_class, chain_images, refined_samples
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
-from vera.evaluation.features import Features, as_bytes
-from vera.evaluation.inception import inception_file, inception_network
-from vera.evaluation.outliers import histograms, outlier_metrics, outlier_scores, separation
-from vera.evaluation.quality import Reference, image_quality, reference_of
+from vera.evaluation.features import FeatureNetwork, as_bytes
+from vera.evaluation.inception import find_inception_file, load_inception
+from vera.evaluation.outliers import bin_scores, compute_aurocs, outlier_metrics, outlier_scores
+from vera.evaluation.quality import Reference, compute_reference, image_quality
+from vera.evaluation.refinement import refine_samples, sort_by_class, trace_chains
 from vera.models.classifier import Classifier
-from vera.models.generator import Generator, evaluating
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
 from vera.samplers import LatentRefiner
 from vera.spec.registry import tasks, unseen_sets
 from vera.spec.settings import Count, validated
@@ -76,7 +77,7 @@ class ImageTask(JointTask):
                 f"The task 'images' needs a data set of images; '{spec.dataset['name']}' is none."
             )
         if self.features == "inception":
-            inception_file(data_dir)
+            find_inception_file(data_dir)
         return [text for name in self.unseen if (text := _missing(name, data_dir))]
 
     def build(
@@ -116,9 +117,9 @@ class ImageTask(JointTask):
             with suppress(DataMissing):
                 images = unseen_sets.create(name, split=data, data_dir=self.data_dir, seed=seed).images
                 found[name] = outlier_scores(classifier, images)
-        counts = histograms({"seen": seen["f"], **{name: scores["f"] for name, scores in found.items()}})
+        counts = bin_scores({"seen": seen["f"], **{name: scores["f"] for name, scores in found.items()}})
         return Measurement(
-            outlier_metrics(separation(seen, found)),
+            outlier_metrics(compute_aurocs(seen, found)),
             {f"histogram_{name}": count for name, count in counts.items()},
         )
 
@@ -126,7 +127,7 @@ class ImageTask(JointTask):
         generator = getattr(trainer.method, "generator", None)
         if isinstance(generator, Generator):
             return self._of_generator(LatentRefiner(classifier, generator), classifier, data)
-        with evaluating(classifier):
+        with evaluation_mode(classifier):
             drawn = trainer.method.training_samples(self.samples)
         if drawn is None:
             return Measurement()
@@ -135,11 +136,11 @@ class ImageTask(JointTask):
         return Measurement(self._quality({"": chains}, data), arrays)
 
     def _of_generator(self, refiner: LatentRefiner, classifier: Classifier, data: Split) -> Measurement:
-        made = refined_samples(refiner, self.samples, self.refining_steps, tuning_steps=self.tuning_steps)
+        made = refine_samples(refiner, self.samples, self.refining_steps, tuning_steps=self.tuning_steps)
         arrays = {
             "generated_samples": as_bytes(made.generated[: self.shown]),
             "refined_samples": as_bytes(made.refined[: self.shown]),
-            "chain_images": as_bytes(chain_images(refiner, CHAINS, self.chain_steps)),
+            "chain_images": as_bytes(trace_chains(refiner, CHAINS, self.chain_steps)),
             **self._by_class(classifier, made.refined),
         }
         return Measurement(
@@ -148,7 +149,7 @@ class ImageTask(JointTask):
 
     def _by_class(self, classifier: Classifier, images: Tensor) -> dict[str, Tensor]:
         """Samples that the classifier puts into a class, the surest first, with their labels and p(y|x)."""
-        chosen = by_class(classifier, images, self.per_class)
+        chosen = sort_by_class(classifier, images, self.per_class)
         return {
             "class_samples": as_bytes(chosen.images),
             "class_labels": chosen.labels,
@@ -168,14 +169,14 @@ class ImageTask(JointTask):
             f"{prefix}{name}": value for prefix, metrics in found.items() for name, value in metrics.items()
         }
 
-    def _reference(self, network: Features, data: Split) -> Reference:
-        return reference_of(network, scaled(data.train), self.data_dir)
+    def _reference(self, network: FeatureNetwork, data: Split) -> Reference:
+        return compute_reference(network, scaled(data.train), self.data_dir)
 
-    def _network(self, data: Split, device: str) -> Features | None:
+    def _network(self, data: Split, device: str) -> FeatureNetwork | None:
         if self.features == "none":
             return None
         if self.features == "inception":
-            return inception_network(device=device, data_dir=self.data_dir)
+            return load_inception(device=device, data_dir=self.data_dir)
         return DigitFeatures(DigitRecipe(side=data.side or 32), data_dir=self.data_dir, device=device)
 
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel
-from vera.evaluation.classification import ClassificationEvaluation, Reliability, collapsed, predict
-from vera.evaluation.conditional import refined_samples
+from vera.evaluation.classification import ClassificationEvaluation, Reliability, is_collapsed, predict
+from vera.evaluation.refinement import refine_samples
 from vera.models.classifier import Classifier
 from vera.models.generator import Generator
 from vera.samplers import LatentRefiner
@@ -60,7 +60,7 @@ class JointTask(Task):
         with use_seed(derive_seed(trainer.seed, "measurement")):
             logits = predict(classifier, data.held_out).double()
             metrics = self._facts(data) | self._over_time(trainer, data, logits.argmax(1))
-            diagram = Reliability.of(torch.softmax(logits, dim=1), data.held_out_labels)
+            diagram = Reliability.from_probabilities(torch.softmax(logits, dim=1), data.held_out_labels)
             arrays = {"reliability": torch.stack([diagram.counts, diagram.confidence, diagram.accuracy])}
             looked_at = self._looked_at(trainer, data)
             return Measurement(metrics | looked_at.metrics, arrays | looked_at.arrays)
@@ -82,7 +82,7 @@ class JointTask(Task):
         return {
             "best_test_accuracy": float(accuracies.amax()),
             "majority_share": data.majority_share,
-            "collapsed": float(collapsed(predicted, data.held_out_labels)),
+            "collapsed": float(is_collapsed(predicted, data.held_out_labels)),
         }
 
     def _looked_at(self, trainer: Trainer, data: Split) -> Measurement:
@@ -90,7 +90,7 @@ class JointTask(Task):
         generator = getattr(trainer.method, "generator", None)
         if data.side is None or not isinstance(generator, Generator):
             return Measurement()
-        made = refined_samples(LatentRefiner(trainer.method.energy, generator), IMAGES, REFINING_STEPS)
+        made = refine_samples(LatentRefiner(trainer.method.energy, generator), IMAGES, REFINING_STEPS)
         return Measurement(
             made.metrics(), {"generated_samples": made.generated, "refined_samples": made.refined}
         )

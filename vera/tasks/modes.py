@@ -72,8 +72,8 @@ class ModesTask(Task):
         with use_seed(derive_seed(trainer.seed, "modes")):
             images = self._drawn(generator)
         shares = data.mode_shares()
-        metrics = count_modes(self.classifier.channels(images), shares).metrics()
-        held_out = self.classifier.channels(data.test_points(trainer.seed, self.samples))
+        metrics = count_modes(self.classifier.classify_channels(images), shares).metrics()
+        held_out = self.classifier.classify_channels(data.test_points(trainer.seed, self.samples))
         metrics |= {f"data_{name}": value for name, value in count_modes(held_out, shares).metrics().items()}
         assert self.classifier.accuracy is not None
         metrics["classifier_accuracy"] = self.classifier.accuracy

@@ -20,7 +20,8 @@ from vera.evaluation import (
 )
 from vera.gradients import value_and_gradient
 from vera.models import mlp_generator
-from vera.models.generator import Generator, statistics_of
+from vera.models.generator import Generator
+from vera.models.network_modes import freeze_batch_statistics
 
 WEIGHTS = {
     1: torch.tensor([[0.8], [-0.5], [0.3]], dtype=torch.float64),
@@ -235,10 +236,10 @@ def test_posterior_sampling_sees_the_generator_that_made_x():
     nothing is left behind."""
     torch.manual_seed(11)
     generator = mlp_generator(3, latent_dim=2).double()
-    z0 = generator.latent(16)
+    z0 = generator.sample_latent(16)
     before = {name: value.clone() for name, value in generator.state_dict().items()}
     made = generator.mean(z0)
-    with statistics_of(generator.net, z0):
+    with freeze_batch_statistics(generator.net, z0):
         torch.testing.assert_close(generator(z0), made)
         torch.testing.assert_close(generator(z0[:1]), made[:1])
     torch.testing.assert_close(generator.mean(z0), made)
@@ -253,7 +254,7 @@ def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
     generator = mlp_generator(2, latent_dim=1, sigma=0.3).double()
     z0, x = generator.sample_pair(8)
     grid = torch.linspace(-6, 6, 4_001, dtype=torch.float64).unsqueeze(1)
-    with statistics_of(generator.net, z0), torch.no_grad():
+    with freeze_batch_statistics(generator.net, z0), torch.no_grad():
         means = generator(grid)
         log_joint = -0.5 * grid.square().T - 0.5 * torch.cdist(x, means).square() / 0.3**2
     expected = (x - log_joint.softmax(1) @ means) / 0.3**2

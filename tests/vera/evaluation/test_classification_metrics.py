@@ -11,7 +11,7 @@ from joint_helpers import Blobs, LinearClassifier
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
 from vera.evaluation import ClassificationEvaluation, Reliability, auroc, classification_metrics, predict
-from vera.evaluation.classification import ECE_BINS, collapsed
+from vera.evaluation.classification import ECE_BINS, is_collapsed
 from vera.models import MLP
 
 
@@ -101,7 +101,7 @@ def test_calibration_against_a_plain_loop(bins):
     for classes, sharpness in ((2, 0.5), (5, 2.0), (3, 20.0)):
         logits, labels = logits_and_labels(classes, sharpness=sharpness)
         p = torch.softmax(logits, 1)
-        found = Reliability.of(p, labels, bins)
+        found = Reliability.from_probabilities(p, labels, bins)
         assert found.calibration_error == pytest.approx(
             plain_calibration_error(p.numpy(), labels.tolist(), bins), abs=1e-12
         )
@@ -110,7 +110,7 @@ def test_calibration_against_a_plain_loop(bins):
 
 def test_a_diagram_by_hand():
     p = torch.tensor([[0.62, 0.38], [0.31, 0.69], [0.95, 0.05], [1.0, 0.0]])
-    diagram = Reliability.of(p, torch.tensor([0, 0, 0, 0]))
+    diagram = Reliability.from_probabilities(p, torch.tensor([0, 0, 0, 0]))
     assert diagram.counts.tolist() == [0, 0, 0, 0, 0, 0, 2, 0, 0, 2]
     assert diagram.confidence[6].item() == pytest.approx(0.655)
     assert diagram.accuracy[6].item() == 0.5
@@ -140,7 +140,7 @@ def test_a_logit_that_is_not_finite_leaves_no_fine_number(value, classes):
 
 def test_a_probability_that_is_not_a_number_leaves_no_calibration_error():
     p = torch.tensor([[0.9, 0.1], [math.nan, math.nan]])
-    assert math.isnan(Reliability.of(p, torch.tensor([0, 1])).calibration_error)
+    assert math.isnan(Reliability.from_probabilities(p, torch.tensor([0, 1])).calibration_error)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -165,7 +165,7 @@ def test_a_score_that_is_not_finite_leaves_no_auroc(value):
 )
 def test_one_class_for_nearly_all_points_is_a_collapse_if_that_class_has_fewer(counts, predicted, expected):
     said, true = (torch.repeat_interleave(torch.arange(len(n)), torch.tensor(n)) for n in (predicted, counts))
-    assert collapsed(said, true) is expected
+    assert is_collapsed(said, true) is expected
 
 
 def test_predictions_are_made_in_parts_and_in_evaluation_mode():

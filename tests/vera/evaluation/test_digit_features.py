@@ -65,7 +65,7 @@ def test_probabilities_are_the_last_layer_of_the_features(network, digits):
 def test_the_distance_sees_damage(network, digits):
     images = digits[0][torch.randperm(1_000, generator=torch.Generator().manual_seed(0))]
     reference, same, noisy = (
-        Moments.of(network.features(part))
+        Moments.from_features(network.features(part))
         for part in (images[:500], images[500:], images[500:] + torch.randn(500, 1, 28, 28))
     )
     assert frechet_distance(noisy, reference) > 3 * frechet_distance(same, reference)
@@ -84,7 +84,7 @@ def test_channels_are_classified_each(network, digits):
     rows = torch.randperm(1_000, generator=torch.Generator().manual_seed(1))[:300].view(100, 3)
     stack = images.squeeze(1)[rows]
     stack[4, 1, 0, 0] = math.nan
-    found = network.channels(stack)
+    found = network.classify_channels(stack)
     assert found.shape == (100, 3)
     assert found[4, 1] == -1
     assert float((found == labels[rows]).double().mean()) > 0.85
@@ -141,8 +141,8 @@ def first(split, n=128):
 
 def test_frames(digits):
     image = digits[0][:1]
-    assert torch.equal(DigitRecipe().framed(image), pad(image, (2, 2, 2, 2), value=-1.0))
-    assert DigitRecipe(side=64, frame="resize").framed(image).shape == (1, 1, 64, 64)
+    assert torch.equal(DigitRecipe().apply_frame(image), pad(image, (2, 2, 2, 2), value=-1.0))
+    assert DigitRecipe(side=64, frame="resize").apply_frame(image).shape == (1, 1, 64, 64)
     with pytest.raises(SettingError, match="cannot be padded to side 28; resize them"):
         DigitRecipe(side=28)
     with pytest.raises(SettingError, match="frame must be one of"):
@@ -152,7 +152,7 @@ def test_frames(digits):
 @pytest.mark.parametrize("side", [32, 16])
 def test_padded_digits_are_those_of_the_image_data_set(digits, side):
     theirs = Digits32(side=side).split(0).held_out[:, :1]
-    torch.testing.assert_close(DigitRecipe(side).framed(digits[0]), theirs, rtol=0, atol=1 / 255 + 1e-5)
+    torch.testing.assert_close(DigitRecipe(side).apply_frame(digits[0]), theirs, rtol=0, atol=1 / 255 + 1e-5)
 
 
 @pytest.mark.parametrize("side", [64, 32])
@@ -160,7 +160,7 @@ def test_resized_digits_are_those_of_the_stacks(digits, side):
     stack = StackedMNIST(source="mnist5k", side=side)
     theirs = stack.images(stack.held_out, torch.arange(30).view(10, 3)).flatten(0, 1).unsqueeze(1)
     torch.testing.assert_close(
-        DigitRecipe(side, "resize").framed(digits[0][:30]), theirs, rtol=0, atol=1.5 / 127.5
+        DigitRecipe(side, "resize").apply_frame(digits[0][:30]), theirs, rtol=0, atol=1.5 / 127.5
     )
 
 

@@ -11,18 +11,18 @@ from vera.entropy import ImportanceEntropy
 from vera.errors import IncompatibleModel, SettingError, VeraError
 from vera.evaluation import (
     Estimate,
-    Grid,
     LikelihoodEvaluation,
+    PlaneGrid,
     best_of_batches,
     density_image,
-    exact_samples,
+    draw_exact_samples,
+    draw_training_samples,
     grid_log_likelihood,
     grid_log_normaliser,
     log_likelihood,
     posterior_ess,
     prior_ess,
     score_error,
-    training_samples,
 )
 from vera.methods import MEG, PCD, SSM, VERA, CoopNet
 from vera.models import MLP, GaussianMixture, StatisticsNetwork, mlp_generator
@@ -40,7 +40,7 @@ def test_likelihood_of_a_gaussian_and_its_standard_error():
 
 
 def test_estimate_of_one_point_has_no_standard_error():
-    assert math.isnan(Estimate.of(torch.tensor([1.0])).standard_error)
+    assert math.isnan(Estimate.from_values(torch.tensor([1.0])).standard_error)
 
 
 def test_likelihood_of_an_unnormalised_model_is_refused():
@@ -150,10 +150,10 @@ def test_exact_samples_have_the_model_s_own_likelihood():
     """E_p[log p] = −H(p), here of one Gaussian."""
     torch.manual_seed(4)
     model = GaussianMixture(2, components=1)
-    samples = exact_samples(model, 50_000)
+    samples = draw_exact_samples(model, 50_000)
     assert log_likelihood(model, samples).mean == pytest.approx(-math.log(2 * math.pi * math.e), abs=0.03)
     with pytest.raises(IncompatibleModel):
-        exact_samples(MLP(2), 10)
+        draw_exact_samples(MLP(2), 10)
 
 
 def test_training_samples_of_every_method_that_has_some():
@@ -168,12 +168,12 @@ def test_training_samples_of_every_method_that_has_some():
     for method in methods:
         method.begin(torch.randn(4, 2))
         before = {name: value.clone() for name, value in generator.state_dict().items()}
-        samples = training_samples(method, 50)
+        samples = draw_training_samples(method, 50)
         assert samples.shape == (50, 2)
         assert not samples.requires_grad
         assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
     with pytest.raises(IncompatibleModel, match="without samples"):
-        training_samples(SSM(GaussianMixture(2)), 5)
+        draw_training_samples(SSM(GaussianMixture(2)), 5)
 
 
 class Constant:
@@ -198,6 +198,6 @@ def test_score_error_measures_a_known_bias_and_deviation():
 
 
 def test_grid_points_cover_the_square():
-    points = Grid(side=3, limit=2.0).points()
+    points = PlaneGrid(side=3, limit=2.0).points()
     assert points[0].tolist() == [-2, 2]
     assert points[-1].tolist() == [2, -2]

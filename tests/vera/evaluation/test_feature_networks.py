@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel, SettingError
-from vera.evaluation import TorchFidelityInception, TorchScriptInception, inception_network
+from vera.evaluation import TorchFidelityInception, TorchScriptInception, load_inception
 from vera.evaluation.features import as_bytes
-from vera.evaluation.inception import resized
+from vera.evaluation.inception import resize
 
 
 class Corners(nn.Module):
@@ -89,7 +89,7 @@ def test_enlarging_is_tensorflows():
     """Place i of the large image lies at i · 2/4 of the small one; beyond the last pixel there is nothing but
     that pixel."""
     x = torch.tensor([[0.0, 10.0], [20.0, 30.0]]).view(1, 1, 2, 2)
-    assert resized(x, 4)[0, 0].tolist() == [
+    assert resize(x, 4)[0, 0].tolist() == [
         [0, 5, 10, 10],
         [10, 15, 20, 20],
         [20, 25, 30, 30],
@@ -103,7 +103,7 @@ def test_enlarging_agrees_with_sampling_on_a_shifted_grid():
     places = torch.arange(299) * (32 / 299) * (2 / 31) - 1
     grid = torch.stack(torch.meshgrid(places, places, indexing="xy"), -1).expand(2, -1, -1, -1)
     expected = nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=True)
-    torch.testing.assert_close(resized(x, 299), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(resize(x, 299), expected, rtol=1e-4, atol=1e-4)
     centred = nn.functional.interpolate(x, (299, 299), mode="bilinear", align_corners=False)
     assert float((centred - expected).abs().max()) > 0.5
 
@@ -113,7 +113,7 @@ def test_a_torchscript_network_sees_what_the_standard_says(tmp_path, images):
     features = network.features(images)
     assert network.dim == features.shape[1] == 6
     torch.testing.assert_close(features[:, :3], (as_bytes(images)[:, :, 0, 0].float() - 128) / 128)
-    enlarged = (resized(as_bytes(images).float(), 299) - 128) / 128
+    enlarged = (resize(as_bytes(images).float(), 299) - 128) / 128
     torch.testing.assert_close(features[:, 3:], enlarged.mean((2, 3)), rtol=1e-4, atol=1e-5)
     assert network.probabilities(images) is None
     assert "no class probabilities" in network.no_probabilities
@@ -189,7 +189,7 @@ def test_torch_fidelity_takes_weights_from_a_file(library, tmp_path, images):
     torch.manual_seed(1)
     theirs = FeatureExtractorInceptionV3("x", ["2048", "logits_unbiased"])
     torch.save(theirs.state_dict(), tmp_path / "weights.pth")
-    network = inception_network(tmp_path / "weights.pth")
+    network = load_inception(tmp_path / "weights.pth")
     assert isinstance(network, TorchFidelityInception)
     assert torch.equal(network.network.fc.weight, theirs.fc.weight)
     assert network.key == "torch-fidelity"  # these weights are not the standard ones
@@ -199,19 +199,19 @@ def test_torch_fidelity_takes_weights_from_a_file(library, tmp_path, images):
 
 def test_the_setting_the_environment_and_the_data_directory_name_the_file(tmp_path, monkeypatch, library):
     path = script(tmp_path / "net.pt", Corners())
-    assert isinstance(inception_network(path), TorchScriptInception)
-    assert isinstance(inception_network(), TorchFidelityInception)
+    assert isinstance(load_inception(path), TorchScriptInception)
+    assert isinstance(load_inception(), TorchFidelityInception)
     script(tmp_path / "inception.pt", Corners())
-    assert isinstance(inception_network(data_dir=tmp_path), TorchScriptInception)
+    assert isinstance(load_inception(data_dir=tmp_path), TorchScriptInception)
     monkeypatch.setenv("VERA_INCEPTION", str(path))
-    assert isinstance(inception_network(), TorchScriptInception)
+    assert isinstance(load_inception(), TorchScriptInception)
 
 
 def test_without_the_library_the_error_names_both_ways(no_library):
     with pytest.raises(
         DataMissing, match=r"pip install torch-fidelity.*as inception.pt, or name it with VERA_INCEPTION"
     ):
-        inception_network()
+        load_inception()
 
 
 def test_a_download_that_fails_is_said(library, monkeypatch):
@@ -220,16 +220,16 @@ def test_a_download_that_fails_is_said(library, monkeypatch):
 
     monkeypatch.setattr(library, "FeatureExtractorInceptionV3", offline)
     with pytest.raises(DataMissing, match=r"no route to host.*VERA_INCEPTION"):
-        inception_network()
+        load_inception()
 
 
 def test_files_that_are_something_else_are_refused(tmp_path, library):
     with pytest.raises(DataMissing, match=r"no file .*nowhere.pt"):
-        inception_network(tmp_path / "nowhere.pt")
+        load_inception(tmp_path / "nowhere.pt")
     (tmp_path / "text.pth").write_text("not weights")
     with pytest.raises(DataCorrupt, match=r"text\.pth does not hold Inception weights"):
-        inception_network(tmp_path / "text.pth")
+        load_inception(tmp_path / "text.pth")
     with pytest.raises(DataCorrupt, match=r"text\.pth is not a TorchScript file"):
         TorchScriptInception(tmp_path / "text.pth")
     with pytest.raises(IncompatibleModel, match="one row of features an image"):
-        inception_network(script(tmp_path / "maps.pt", Maps()))
+        load_inception(script(tmp_path / "maps.pt", Maps()))

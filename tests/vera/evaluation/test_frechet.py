@@ -56,17 +56,19 @@ def test_of_one_shape_at_two_scales_is_the_closed_form():
 
 def test_agrees_with_the_published_script():
     x, y = features(500), features(400, shift=0.2)
-    assert frechet_distance(Moments.of(x), Moments.of(y)) == pytest.approx(published(x, y), rel=1e-6)
+    assert frechet_distance(Moments.from_features(x), Moments.from_features(y)) == pytest.approx(
+        published(x, y), rel=1e-6
+    )
 
 
 def test_is_the_same_both_ways():
-    x, y = Moments.of(features(300)), Moments.of(features(200, shift=0.3))
+    x, y = Moments.from_features(features(300)), Moments.from_features(features(200, shift=0.3))
     assert frechet_distance(x, y) == pytest.approx(frechet_distance(y, x), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1_000, 150, 20])
 def test_of_a_set_from_itself_is_zero_even_with_fewer_points_than_dimensions(n):
-    moments = Moments.of(features(n, dim=200))
+    moments = Moments.from_features(features(n, dim=200))
     assert 0 <= frechet_distance(moments, moments) < 1e-8 * float(moments.covariance.trace())
 
 
@@ -78,9 +80,11 @@ def test_without_full_rank_is_what_the_subspace_gives():
     )
     rotation = torch.linalg.qr(torch.randn(60, 60).double()).Q
     distance = frechet_distance(
-        Moments.of(wide_x.double() @ rotation), Moments.of(wide_y.double() @ rotation)
+        Moments.from_features(wide_x.double() @ rotation), Moments.from_features(wide_y.double() @ rotation)
     )
-    assert distance == pytest.approx(frechet_distance(Moments.of(x), Moments.of(y)) + 55 * 0.25, rel=1e-8)
+    assert distance == pytest.approx(
+        frechet_distance(Moments.from_features(x), Moments.from_features(y)) + 55 * 0.25, rel=1e-8
+    )
 
 
 def test_with_fewer_points_than_dimensions_agrees_with_the_points_themselves():
@@ -92,12 +96,17 @@ def test_with_fewer_points_than_dimensions_agrees_with_the_points_themselves():
     expected = (
         (x.mean(0) - y.mean(0)).square().sum() + sum(part.square().sum() for part in centred) - 2 * overlap
     )
-    assert frechet_distance(Moments.of(x), Moments.of(y)) == pytest.approx(float(expected), rel=1e-7)
+    assert frechet_distance(Moments.from_features(x), Moments.from_features(y)) == pytest.approx(
+        float(expected), rel=1e-7
+    )
 
 
 def test_is_biased_upwards_for_few_points():
     draws = [
-        [frechet_distance(Moments.of(features(n)), Moments.of(features(n))) for _ in range(5)]
+        [
+            frechet_distance(Moments.from_features(features(n)), Moments.from_features(features(n)))
+            for _ in range(5)
+        ]
         for n in (50, 1_000)
     ]
     assert min(draws[0]) > max(draws[1]) > 0
@@ -106,12 +115,12 @@ def test_is_biased_upwards_for_few_points():
 def test_of_points_that_are_not_finite_is_not_a_number():
     broken = features(50)
     broken[3, 2] = math.nan
-    assert math.isnan(frechet_distance(Moments.of(broken), Moments.of(features(50))))
+    assert math.isnan(frechet_distance(Moments.from_features(broken), Moments.from_features(features(50))))
 
 
 def test_moments_of_parts_add_up():
     x = features(101)
-    parts = [Moments.of(part) for part in x.split(20)]  # the last has one point
+    parts = [Moments.from_features(part) for part in x.split(20)]  # the last has one point
     total = parts[0] + parts[1] + parts[2] + parts[3] + parts[4] + parts[5]
     assert total.n == 101
     torch.testing.assert_close(total.mean, x.double().mean(0))
@@ -120,9 +129,9 @@ def test_moments_of_parts_add_up():
 
 def test_refusals_name_the_numbers():
     with pytest.raises(SettingError, match="at least 2 points, got 1"):
-        frechet_distance(Moments.of(features(1)), Moments.of(features(5)))
+        frechet_distance(Moments.from_features(features(1)), Moments.from_features(features(5)))
     with pytest.raises(SettingError, match="12 and 3 features"):
-        frechet_distance(Moments.of(features(5)), Moments.of(features(5, dim=3)))
+        frechet_distance(Moments.from_features(features(5)), Moments.from_features(features(5, dim=3)))
     with pytest.raises(SettingError, match="at least 2 points of each kind, got 1 and 5"):
         kernel_distance(features(1), features(5))
 

@@ -12,19 +12,19 @@ import torch
 from vera.errors import SettingError
 from vera.evaluation import (
     Description,
-    Features,
+    FeatureNetwork,
     Moments,
+    compute_reference,
     frechet_distance,
     image_quality,
     inception_score,
-    reference_of,
 )
-from vera.evaluation.frechet import in_random_order
+from vera.evaluation.frechet import shuffle_rows
 
 CLASSES = 10
 
 
-class Pixels(Features):
+class Pixels(FeatureNetwork):
     """The pixels themselves as features, and made-up probabilities; it counts the images it looks at."""
 
     name, key, dim, chunk, fingerprint = "pixels", "pixels", 12, 30, "0123456789abcdef"
@@ -33,7 +33,7 @@ class Pixels(Features):
         self.certain, self.looks = certain, 0
         self.no_probabilities = "" if certain else "nothing here is certain"
 
-    def look(self, pixels):
+    def describe_batch(self, pixels):
         self.looks += len(pixels)
         features = pixels.flatten(1).float() / 255
         return Description(features, features.softmax(1) if self.certain else None)
@@ -81,7 +81,7 @@ def test_the_score_is_the_exponential_of_the_information():
 @pytest.mark.parametrize("splits", [2, 10])
 def test_the_score_agrees_with_the_published_script(splits):
     p = torch.randn(503, CLASSES).mul(2).double().softmax(1)
-    mean, deviation = published(in_random_order(p).numpy(), splits)
+    mean, deviation = published(shuffle_rows(p).numpy(), splits)
     score = inception_score(p, splits)
     assert (score.mean, score.deviation) == pytest.approx((mean, deviation), rel=1e-9)
 
@@ -102,8 +102,8 @@ def test_the_score_is_not_a_number_if_a_probability_is_not():
 
 def test_a_reference_has_the_moments_of_all_images():
     x = images(101)
-    reference = reference_of(Pixels(), x)
-    expected = Moments.of(Pixels().features(x))
+    reference = compute_reference(Pixels(), x)
+    expected = Moments.from_features(Pixels().features(x))
     assert reference.moments.n == 101
     torch.testing.assert_close(reference.moments.mean, expected.mean)
     torch.testing.assert_close(reference.moments.scatter, expected.scatter)
@@ -113,14 +113,14 @@ def test_a_reference_has_the_moments_of_all_images():
 def test_a_reference_keeps_some_features_of_all_over_the_set(monkeypatch):
     monkeypatch.setattr("vera.evaluation.quality.KERNEL_POINTS", 40)
     x = torch.linspace(-1, 1, 400).view(-1, 1, 1, 1).expand(-1, 3, 2, 2)
-    sample = reference_of(Pixels(), x).sample
+    sample = compute_reference(Pixels(), x).sample
     assert sample.shape == (40, 12)
     assert 0.3 < float(sample.mean()) < 0.7
 
 
 def test_a_reference_is_worked_out_once(tmp_path):
     x, network = images(100), Pixels()
-    first, second = reference_of(network, x), reference_of(network, x)
+    first, second = compute_reference(network, x), compute_reference(network, x)
     assert network.looks == 100
     assert torch.equal(first.moments.scatter, second.moments.scatter)
     assert torch.equal(first.sample, second.sample)
@@ -132,13 +132,13 @@ def test_a_reference_is_worked_out_once(tmp_path):
 
 def test_of_two_at_once_one_works_it_out_and_the_other_waits(tmp_path):
     class Slow(Pixels):
-        def look(self, pixels):
+        def describe_batch(self, pixels):
             time.sleep(0.3)
-            return super().look(pixels)
+            return super().describe_batch(pixels)
 
     x, network = images(100), Slow()
     with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(lambda _: reference_of(network, x), range(2))
+        first, second = pool.map(lambda _: compute_reference(network, x), range(2))
     assert network.looks == 100
     assert torch.equal(first.moments.scatter, second.moments.scatter)
     assert [file.suffix for file in (tmp_path / "kept").iterdir()] == [".npz"]
@@ -148,10 +148,12 @@ def test_other_images_or_another_network_are_another_reference(tmp_path):
     x, network = images(100), Pixels()
     other = x.clone()
     other[50, 0, 0, 0] = -other[50, 0, 0, 0]
-    reference_of(network, x)
-    assert not torch.equal(reference_of(network, other).moments.mean, reference_of(network, x).moments.mean)
+    compute_reference(network, x)
+    assert not torch.equal(
+        compute_reference(network, other).moments.mean, compute_reference(network, x).moments.mean
+    )
     network.fingerprint = "fedcba9876543210"
-    reference_of(network, x)
+    compute_reference(network, x)
     assert network.looks == 300
     assert len(list((tmp_path / "kept").iterdir())) == 3
 
@@ -159,14 +161,14 @@ def test_other_images_or_another_network_are_another_reference(tmp_path):
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "another"])
 def test_a_damaged_file_is_worked_out_again(tmp_path, damage):
     x, network = images(60), Pixels()
-    whole = reference_of(network, x)
+    whole = compute_reference(network, x)
     (file,) = (tmp_path / "kept").iterdir()
     content, half = file.read_bytes(), file.stat().st_size // 2
     changed = content[:half] + bytes([content[half] ^ 0xFF]) + content[half + 1 :]
     file.write_bytes({"cut": content[:-50], "changed": changed, "empty": b"", "another": b"nothing"}[damage])
-    assert torch.equal(reference_of(network, x).moments.scatter, whole.moments.scatter)
+    assert torch.equal(compute_reference(network, x).moments.scatter, whole.moments.scatter)
     assert network.looks == 120
-    reference_of(network, x)
+    compute_reference(network, x)
     assert network.looks == 120
 
 
@@ -174,15 +176,15 @@ def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("VERA_CACHE", str(tmp_path / "file" / "kept"))
     x, network = images(20), Pixels()
-    assert reference_of(network, x).moments.n == 20
-    assert reference_of(network, x).moments.n == 20
+    assert compute_reference(network, x).moments.n == 20
+    assert compute_reference(network, x).moments.n == 20
     assert network.looks == 40
 
 
 def test_quality_of_the_reference_itself():
     x, network = images(2_500), Pixels()
     network.accuracy = 0.75
-    quality = image_quality(network, x, reference_of(network, x))
+    quality = image_quality(network, x, compute_reference(network, x))
     assert quality.fid < 1e-10
     assert quality.kid.n == 2
     metrics = quality.metrics()
@@ -204,7 +206,7 @@ def test_quality_of_the_reference_itself():
 
 def test_quality_without_probabilities_says_why_there_is_no_score():
     network = Pixels(certain=False)
-    quality = image_quality(network, images(50), reference_of(network, images(80)))
+    quality = image_quality(network, images(50), compute_reference(network, images(80)))
     assert quality.score is None
     assert quality.blank == "nothing here is certain"
     assert {"fid_pixels", "kid_pixels"} < set(quality.metrics())
@@ -213,8 +215,10 @@ def test_quality_without_probabilities_says_why_there_is_no_score():
 
 def test_quality_of_shifted_images_is_the_distance_of_their_moments():
     x, y, network = images(300), images(200) * 0.5, Pixels()
-    quality = image_quality(network, y, reference_of(network, x))
-    expected = frechet_distance(Moments.of(network.features(y)), Moments.of(network.features(x)))
+    quality = image_quality(network, y, compute_reference(network, x))
+    expected = frechet_distance(
+        Moments.from_features(network.features(y)), Moments.from_features(network.features(x))
+    )
     assert quality.fid == pytest.approx(expected, rel=1e-10)
     assert quality.fid > 0.1
 
@@ -222,5 +226,5 @@ def test_quality_of_shifted_images_is_the_distance_of_their_moments():
 def test_quality_is_not_a_number_if_a_sample_is_not():
     network, samples = Pixels(), images(50)
     samples[7, 0, 0, 0] = math.nan
-    metrics = image_quality(network, samples, reference_of(network, images(50))).metrics()
+    metrics = image_quality(network, samples, compute_reference(network, images(50))).metrics()
     assert all(math.isnan(metrics[f"{name}_pixels"]) for name in ("fid", "kid", "score"))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from vera.evaluation import histograms, outlier_aurocs, outlier_metrics, outlier_scores, separation
+from vera.evaluation import bin_scores, compute_aurocs, outlier_aurocs, outlier_metrics, outlier_scores
 from vera.models import MLPClassifier, WideResNet
 from vera.models.classifier import Classifier
 
@@ -93,18 +93,18 @@ def test_images_go_through_the_wide_resnet():
 
 def test_a_score_that_is_not_finite_gives_no_auroc():
     seen, broken = {"f": torch.randn(5)}, {"f": torch.tensor([0.0, math.nan])}
-    assert math.isnan(separation(seen, {"broken": broken})["f", "broken"])
+    assert math.isnan(compute_aurocs(seen, {"broken": broken})["f", "broken"])
 
 
 def test_histograms_share_their_bins_and_count_every_finite_score():
     scores = {"seen": torch.tensor([0.0, 1, 1, 10]), "unseen": torch.tensor([5.0, math.nan, math.inf])}
-    drawn = histograms(scores, bins=10)
+    drawn = bin_scores(scores, bins=10)
     assert drawn["edges"].tolist() == list(range(11))
     assert drawn["seen"].tolist() == [1, 2, 0, 0, 0, 0, 0, 0, 0, 1]
     assert drawn["unseen"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
 
 
 def test_histograms_of_one_value_and_of_none():
-    drawn = histograms({"seen": torch.full((7,), 2.0)}, bins=4)
+    drawn = bin_scores({"seen": torch.full((7,), 2.0)}, bins=4)
     assert float(drawn["seen"].sum()) == 7
-    assert histograms({"seen": torch.full((7,), math.nan)}) == {}
+    assert bin_scores({"seen": torch.full((7,), math.nan)}) == {}

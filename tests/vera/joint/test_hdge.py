@@ -19,7 +19,7 @@ from joint_helpers import (
 )
 
 from vera.joint import HDGE
-from vera.joint.hdge import LogitQueue, class_contrast
+from vera.joint.hdge import LogitQueue, class_contrastive_loss
 
 shared_or_not = pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 
@@ -76,12 +76,12 @@ def test_the_loss_is_a_softmax_over_all_scores_with_the_positive_first():
     negative = torch.logsumexp(onehot.unsqueeze(1) * queue.unsqueeze(0), dim=2)
     scores = torch.cat([positive, negative], dim=1) / 0.1
     expected = torch.nn.functional.cross_entropy(scores, torch.zeros(5, dtype=torch.int64), reduction="none")
-    torch.testing.assert_close(class_contrast(directions, labels, queue, 0.1), expected)
+    torch.testing.assert_close(class_contrastive_loss(directions, labels, queue, 0.1), expected)
 
 
 def test_where_every_score_is_the_same_the_loss_counts_the_rows():
     rows = torch.full((10, 4), 0.5, dtype=torch.float64)
-    assert class_contrast(rows[:3], torch.tensor([0, 1, 2]), rows, 0.1).tolist() == pytest.approx(
+    assert class_contrastive_loss(rows[:3], torch.tensor([0, 1, 2]), rows, 0.1).tolist() == pytest.approx(
         [math.log(11)] * 3
     )
 
@@ -90,7 +90,7 @@ def test_where_every_score_is_the_same_the_loss_counts_the_rows():
 def test_the_temperature_divides_the_scores(temperature):
     """One negative, opposite to the positive: the odds are e^{(s⁺ − s⁻)/τ}."""
     rows = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
-    loss = class_contrast(rows[:1], torch.tensor([0]), rows[1:], temperature)
+    loss = class_contrastive_loss(rows[:1], torch.tensor([0]), rows[1:], temperature)
     gap = math.log(math.e + 1) - math.log(1 / math.e + 1)
     assert float(loss) == pytest.approx(math.log1p(math.exp(-gap / temperature)), rel=1e-12)
 

@@ -101,4 +101,4 @@ def test_points_and_labelled_points_apart_get_noise_of_their_own():
 
 def test_each_step_draws_new_noise():
     method, batch = jem(data_noise=0.03), batch_of(50)
-    assert not torch.equal(method.noisy(batch).x, method.noisy(batch).x)
+    assert not torch.equal(method.add_noise(batch).x, method.add_noise(batch).x)

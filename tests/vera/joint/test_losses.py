@@ -20,7 +20,7 @@ from joint_helpers import (
 
 from vera.data.labelled import LabelledBatch
 from vera.joint import JEM, JointMEG, JointMethod, JointVERA, Supervised
-from vera.joint.losses import class_entropy, joint_contrast
+from vera.joint.losses import class_entropy, joint_contrastive_loss
 from vera.models import StatisticsNetwork, mlp_generator
 from vera.spec.registry import joint_methods
 
@@ -38,7 +38,9 @@ def samples(n=6):
 @pytest.mark.parametrize("activation", ["softplus", "leaky_relu"])
 def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty, shared):
     classifier, batch = small_classifier(activation), labelled_batch(shared)
-    loss, metrics = joint_contrast(classifier, batch, samples(), gamma, penalty, alpha=alpha, beta=beta)
+    loss, metrics = joint_contrastive_loss(
+        classifier, batch, samples(), gamma, penalty, alpha=alpha, beta=beta
+    )
     expected = plain_joint_loss(
         classifier, batch, samples(), alpha=alpha, beta=beta, gamma=gamma, penalty=penalty
     )
@@ -52,7 +54,7 @@ def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty
 
 def test_the_parts_are_what_they_are_called():
     classifier, batch = small_classifier(), labelled_batch(shared=False)
-    loss, metrics = joint_contrast(classifier, batch, samples(), 0.3, "half", alpha=0.7, beta=0.4)
+    loss, metrics = joint_contrastive_loss(classifier, batch, samples(), 0.3, "half", alpha=0.7, beta=0.4)
     parts = {name: float(value) for name, value in metrics.items()}
     with torch.no_grad():
         assert parts["f_data"] == pytest.approx(float(classifier(batch.x).mean()))
@@ -79,7 +81,7 @@ def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
     """Samples that are the data take the energy terms out of the loss."""
     classifier, batch = small_classifier(), labelled_batch(shared=False)
     before = float(plain_class_entropy(classifier, batch.x).detach())
-    loss, _ = joint_contrast(classifier, batch, batch.x, 0.0, "half", alpha=0.0, beta=1.0)
+    loss, _ = joint_contrastive_loss(classifier, batch, batch.x, 0.0, "half", alpha=0.0, beta=1.0)
     with torch.no_grad():
         for weight, slope in zip(
             classifier.parameters(), torch.autograd.grad(loss, list(classifier.parameters())), strict=True
@@ -92,7 +94,7 @@ def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
 def test_samples_are_constants_and_the_batch_is_left_alone(gamma):
     classifier, batch = small_classifier(), labelled_batch(shared=False)
     moving = samples().requires_grad_(True)
-    loss, _ = joint_contrast(classifier, batch, moving * 1.0, gamma, "half", alpha=1.0, beta=0.1)
+    loss, _ = joint_contrastive_loss(classifier, batch, moving * 1.0, gamma, "half", alpha=1.0, beta=0.1)
     loss.backward()
     assert moving.grad is None
     assert not batch.x.requires_grad
@@ -196,5 +198,5 @@ def test_the_slope_of_a_linear_energy_is_penalised_by_its_closed_form():
     w = torch.tensor([0.6, -0.8, 2.0], dtype=torch.float64)
     classifier, batch = LinearClassifier(w.expand(CLASSES, DIM)), labelled_batch(shared=True)
     for gamma, (penalty, factor) in itertools.product((0.1, 3.0), [("half", 0.5), ("full", 1.0)]):
-        _, metrics = joint_contrast(classifier, batch, samples(), gamma, penalty, alpha=0.0, beta=0.0)
+        _, metrics = joint_contrastive_loss(classifier, batch, samples(), gamma, penalty, alpha=0.0, beta=0.0)
         assert float(metrics["penalty"]) == pytest.approx(gamma * factor * 5.0)

@@ -16,7 +16,7 @@ from passes_helpers import SMALL, images, made, stepped
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
 from vera.joint import Supervised
-from vera.joint.precision import LOSS_SCALE, SETTINGS, scaled_gradient
+from vera.joint.forward_passes import EXECUTION_SETTINGS, LOSS_SCALE, scale_gradient
 from vera.spec.registry import datasets
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import TrialSpec
@@ -53,12 +53,12 @@ def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
     )
     ids = {Trial(TrialSpec(**spec, method={"name": "supervised", **option})).id for option in options}
     assert len(ids) == len(options)
-    assert set(SETTINGS) <= settings_of(Supervised).keys()
+    assert set(EXECUTION_SETTINGS) <= settings_of(Supervised).keys()
 
 
 def lowered(monkeypatch, name, precision, **settings):
     """On this CPU after all: it is small enough."""
-    monkeypatch.setattr("vera.joint.precision.ON_CPU", {})
+    monkeypatch.setattr("vera.joint.forward_passes.ON_CPU", {})
     return made(name, precision=precision, **settings)
 
 
@@ -79,7 +79,7 @@ def slopes(method, x):
     """The gradient of a cross-entropy in the weights, as an optimiser's step finds it, and that of f in x."""
     batch = images()
     method.begin(batch)
-    with method.passes.in_place():
+    with method.passes.install():
         leaf = x.clone().requires_grad_(True)
         (in_x,) = torch.autograd.grad(method.energy(leaf).sum(), leaf)
     method.step(batch)
@@ -103,14 +103,14 @@ def test_float16_cannot_be_differentiated_twice_unnoticed(monkeypatch):
     """A method of a user's own may try; its gradient would be wrong by the scale."""
     method = lowered(monkeypatch, "supervised", "float16")
     x = images().x.requires_grad_(True)
-    with method.passes.in_place():
+    with method.passes.install():
         (slope,) = torch.autograd.grad(method.energy(x).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         slope.square().sum().backward()
 
 
 BFLOAT16 = """
-import vera.joint.precision as precision
+import vera.joint.forward_passes as precision
 from conformance import differences
 from passes_helpers import made, stepped
 
@@ -142,9 +142,9 @@ def test_bfloat16_is_close_to_float32_and_is_differentiated_twice():
 
 def test_a_scaled_gradient():
     x = torch.ones(3, requires_grad=True)
-    scaled_gradient(x, 4.0).square().sum().backward()
+    scale_gradient(x, 4.0).square().sum().backward()
     assert x.grad.tolist() == [8, 8, 8]
-    assert scaled_gradient(x, 1.0) is x
+    assert scale_gradient(x, 1.0) is x
 
 
 def test_losses_and_generated_points_stay_float32(monkeypatch):

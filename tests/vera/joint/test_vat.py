@@ -24,7 +24,7 @@ from joint_helpers import (
 
 from vera.data.labelled import LabelledBatch
 from vera.joint import VAT
-from vera.joint.vat import adversarial_direction, divergence, unit
+from vera.joint.vat import adversarial_direction, kl_divergence, normalise
 
 WEIGHT = torch.tensor(
     [[2.0, 0.3, -0.1], [-1.0, 0.8, 0.2], [0.4, -0.9, 0.5], [-0.7, 0.1, -0.6]], dtype=torch.float64
@@ -57,15 +57,15 @@ def worst_directions(x):
 
 
 def moved(classifier, x, direction, epsilon):
-    return divergence(classifier.logits(x), classifier.logits(x + epsilon * direction)).detach()
+    return kl_divergence(classifier.logits(x), classifier.logits(x + epsilon * direction)).detach()
 
 
 def test_the_divergence_is_that_of_the_two_distributions():
     rng = np.random.default_rng(0)
     p, q = rng.dirichlet(np.ones(CLASSES), 6), rng.dirichlet(np.ones(CLASSES), 6)
-    found = divergence(torch.from_numpy(np.log(p)) + 3.0, torch.from_numpy(np.log(q)) - 7.0)
+    found = kl_divergence(torch.from_numpy(np.log(p)) + 3.0, torch.from_numpy(np.log(q)) - 7.0)
     np.testing.assert_allclose(found.numpy(), (p * np.log(p / q)).sum(1), rtol=1e-12)
-    assert divergence(torch.from_numpy(np.log(p)), torch.from_numpy(np.log(p))).abs().max() == 0
+    assert kl_divergence(torch.from_numpy(np.log(p)), torch.from_numpy(np.log(p))).abs().max() == 0
 
 
 def test_power_iteration_finds_the_direction_in_which_predictions_change_most():
@@ -112,7 +112,7 @@ def test_the_start_is_random_and_prefers_no_side():
 @pytest.mark.parametrize("scale", [1e-40, 1e-30, 1e-20, 1.0, 1e20, 1e30])
 def test_a_direction_has_length_one_however_short_the_gradient_is(scale):
     """In float32 the squares of a gradient below 1e-23 vanish; the direction is still there."""
-    found = unit(torch.tensor([[3.0, 4.0, 0.0], [0.0, -2.0, 0.0]]) * scale)
+    found = normalise(torch.tensor([[3.0, 4.0, 0.0], [0.0, -2.0, 0.0]]) * scale)
     tolerance = 1e-4 if scale < 1e-38 else 1e-6  # the shortest floats have few digits
     torch.testing.assert_close(
         found, torch.tensor([[0.6, 0.8, 0.0], [0.0, -1.0, 0.0]]), atol=tolerance, rtol=0
@@ -121,9 +121,9 @@ def test_a_direction_has_length_one_however_short_the_gradient_is(scale):
 
 
 def test_where_there_is_no_direction_it_stays_0_and_what_is_not_finite_stays_so():
-    assert unit(torch.zeros(2, 3)).tolist() == [[0.0] * 3] * 2
-    assert not unit(torch.tensor([[math.nan, 1.0]])).isfinite().all()
-    assert not unit(torch.tensor([[math.inf, 1.0]])).isfinite().all()
+    assert normalise(torch.zeros(2, 3)).tolist() == [[0.0] * 3] * 2
+    assert not normalise(torch.tensor([[math.nan, 1.0]])).isfinite().all()
+    assert not normalise(torch.tensor([[math.inf, 1.0]])).isfinite().all()
     flat = LinearClassifier(torch.zeros(2, 3))
     assert direction_at(flat, torch.ones(4, 3), xi=10.0, iterations=2).abs().max() == 0
 

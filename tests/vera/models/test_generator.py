@@ -10,7 +10,8 @@ from torch import nn
 
 from vera.errors import SettingError
 from vera.models import MLPGenerator
-from vera.models.generator import Generator, batch_statistics, evaluating
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode, use_batch_statistics
 
 
 @pytest.fixture
@@ -57,13 +58,13 @@ def test_the_latent_dimension_is_taken_from_the_network_or_asked_for():
 
 
 def test_the_mean_has_the_statistics_of_its_batch_and_leaves_the_averages_alone(generator):
-    z, before = generator.latent(16), averages(generator)
+    z, before = generator.sample_latent(16), averages(generator)
     assert torch.equal(generator.mean(z), copy.deepcopy(generator).net(z))
     assert differences(before, averages(generator)) == []
 
 
 def test_the_mean_has_the_statistics_of_its_batch_in_evaluation_mode_too(generator):
-    z = generator.latent(16)
+    z = generator.sample_latent(16)
     expected = generator.mean(z)
     generator.eval()
     assert torch.equal(generator.mean(z), expected)
@@ -124,14 +125,18 @@ def test_a_double_generator_draws_and_means_in_double(generator):
     assert {
         z0.dtype,
         x.dtype,
-        generator.latent(2).dtype,
+        generator.sample_latent(2).dtype,
         generator.sample(2).dtype,
         generator.sigma.dtype,
     } == {torch.float64}
 
 
 def test_statistics_and_modes_come_back_after_an_error(generator):
-    with pytest.raises(ZeroDivisionError), batch_statistics(generator.net), evaluating(generator.net):
+    with (
+        pytest.raises(ZeroDivisionError),
+        use_batch_statistics(generator.net),
+        evaluation_mode(generator.net),
+    ):
         raise ZeroDivisionError
     assert all(module.training for module in generator.modules())
     before = averages(generator)
@@ -142,13 +147,13 @@ def test_statistics_and_modes_come_back_after_an_error(generator):
 def test_evaluating_gives_every_part_its_own_mode_back():
     net = nn.Sequential(nn.Linear(2, 2), nn.Dropout())
     net[1].eval()
-    with evaluating(net):
+    with evaluation_mode(net):
         assert not net.training
     assert [net.training, net[0].training, net[1].training] == [True, True, False]
 
 
 def test_batch_norm_without_averages_stays_without():
     net = nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False))
-    with batch_statistics(net):
+    with use_batch_statistics(net):
         pass
     assert not net[0].track_running_stats

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from vera.gradients import gradient, gradient_of, value_and_gradient
+from vera.gradients import gradient, make_gradient, value_and_gradient
 from vera.models import MLP, GaussianMixture
-from vera.models.contract import Scored
+from vera.models.contract import ScoreModel
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def mixture() -> GaussianMixture:
 
 def test_the_mixtures_score_is_autograds(mixture):
     x = 3 * torch.randn(50, 3, dtype=torch.float64)
-    assert isinstance(mixture, Scored)
+    assert isinstance(mixture, ScoreModel)
     torch.testing.assert_close(gradient(mixture, x), value_and_gradient(mixture, x)[1])
 
 
@@ -39,7 +39,7 @@ def test_the_score_of_weights_that_are_not_numbers_is_none(mixture, weight):
 
 
 def test_one_scorer_serves_every_step_of_a_chain(mixture):
-    score = gradient_of(mixture)
+    score = make_gradient(mixture)
     for _ in range(3):  # nothing that it holds is changed by a call
         x = torch.randn(4, 3, dtype=torch.float64)
         torch.testing.assert_close(score(x), value_and_gradient(mixture, x)[1])
@@ -47,7 +47,7 @@ def test_one_scorer_serves_every_step_of_a_chain(mixture):
 
 def test_a_scorer_is_of_the_weights_as_they_were(mixture):
     x = torch.randn(4, 3, dtype=torch.float64)
-    score, before = gradient_of(mixture), value_and_gradient(mixture, x)[1]
+    score, before = make_gradient(mixture), value_and_gradient(mixture, x)[1]
     with torch.no_grad():
         mixture.log_scales.add_(1.0)
         mixture.means.add_(1.0)

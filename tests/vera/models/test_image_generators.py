@@ -9,7 +9,7 @@ from conformance import differences
 from torch import nn
 
 from vera.models import dcgan_generator, sngan_generator
-from vera.models.generator import batch_statistics, evaluating, statistics_of
+from vera.models.network_modes import evaluation_mode, freeze_batch_statistics, use_batch_statistics
 from vera.models.sngan import UpBlock
 
 GENERATORS = {
@@ -28,7 +28,7 @@ def seeded():
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_generators_make_images_of_their_side_within_the_range_of_data(kind, side):
     generator = GENERATORS[kind](side)
-    mean = generator(generator.latent(4))
+    mean = generator(generator.sample_latent(4))
     assert mean.shape == (4, 3, side, side)
     assert mean.abs().max() <= 1
     assert generator.sample(2).shape == (2, 3, side, side)
@@ -40,7 +40,7 @@ def test_a_learned_shortcut_is_a_convolution_of_the_doubled_map():
         torch.randn(3, 4, 5, 5, dtype=torch.float64),
         nn.Upsample(scale_factor=2),
     )
-    with batch_statistics(block):
+    with use_batch_statistics(block):
         found, residual = block(x), block.after(double(block.before(x)))
     assert torch.allclose(found, residual + block.shortcut(double(x)))
 
@@ -74,21 +74,21 @@ def running(net):
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_batch_statistics_leave_the_averages_alone(kind):
     generator = GENERATORS[kind](8)
-    z, before = generator.latent(6), running(generator.net)
+    z, before = generator.sample_latent(6), running(generator.net)
     mean = generator.mean(z)
     assert differences(before, running(generator.net)) == []
     assert torch.equal(generator(z), mean)
     assert differences(before, running(generator.net))
-    with evaluating(generator.net):
+    with evaluation_mode(generator.net):
         assert not torch.allclose(generator(z), mean, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_frozen_statistics_treat_every_image_alone(kind):
     generator = GENERATORS[kind](8).double()
-    z0, before = generator.latent(6), running(generator.net)
+    z0, before = generator.sample_latent(6), running(generator.net)
     expected = generator.mean(z0)
-    with statistics_of(generator.net, z0):
+    with freeze_batch_statistics(generator.net, z0):
         assert torch.allclose(generator(z0), expected)
         assert torch.allclose(generator(z0[2:4]), expected[2:4])
     assert differences(before, running(generator.net)) == []

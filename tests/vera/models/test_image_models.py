@@ -20,7 +20,7 @@ from vera.models import (
     has_hessian,
     sngan_generator,
 )
-from vera.models.wrn import mean_of_cells
+from vera.models.wrn import average_cells
 from vera.spec.registry import models
 
 COUNTS = [
@@ -147,14 +147,14 @@ def test_the_wide_resnet_is_the_papers(dropout_rate, height):
 
 def test_surplus_rows_and_columns_of_the_last_map_are_ignored():
     x = torch.randn(2, 4, 10, 9)
-    assert torch.allclose(mean_of_cells(x), avg_pool2d(x, 8)[:, :, 0, 0], atol=1e-6)
-    assert torch.equal(mean_of_cells(x), mean_of_cells(x[:, :, :8, :8]))
+    assert torch.allclose(average_cells(x), avg_pool2d(x, 8)[:, :, 0, 0], atol=1e-6)
+    assert torch.equal(average_cells(x), average_cells(x[:, :, :8, :8]))
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (2, 2), (7, 5), (2, 8), (16, 16), (16, 8)])
 def test_a_map_of_whole_cells_or_smaller_than_one_is_averaged_whole(shape):
     x = torch.randn(2, 4, *shape)
-    assert torch.allclose(mean_of_cells(x), x.mean((2, 3)), atol=1e-6)
+    assert torch.allclose(average_cells(x), x.mean((2, 3)), atol=1e-6)
 
 
 def test_the_digit_classifier_normalises_pixels_itself_and_clamps_them():

@@ -125,7 +125,7 @@ def _ess(study: EstimatorStudy[Any]) -> dict[str, float]:
         name: torch.cat([way(ESS_CHUNK) for _ in range(ESS_POINTS // ESS_CHUNK)])
         for name, way in ways.items()
     }
-    estimates = {name: Estimate.of(values) for name, values in measured.items()}
+    estimates = {name: Estimate.from_values(values) for name, values in measured.items()}
     means = {name: estimate.mean for name, estimate in estimates.items()}
     return means | {f"{name}_se": estimate.standard_error for name, estimate in estimates.items()}
 

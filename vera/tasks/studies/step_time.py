@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from vera.errors import SettingError, VeraError
 from vera.joint import JEM, ClassifierMethod
-from vera.joint.precision import SETTINGS as HOW_COMPUTED
+from vera.joint.forward_passes import EXECUTION_SETTINGS
 from vera.methods.contract import Batch, Method, Metrics
 from vera.models.classifier import Classifier
 from vera.spec.registry import joint_methods, tasks
@@ -111,7 +111,7 @@ class StepTimeTask(Task):
         method = build_method(spec, data, self.methods)
         assert isinstance(method, ClassifierMethod)
         study = StepTimeComparison(method.energy, rounds=spec.steps)
-        how = {name: getattr(method, name) for name in HOW_COMPUTED}
+        how = {name: getattr(method, name) for name in EXECUTION_SETTINGS}
         jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
         study.pair = {spec.method["name"]: method, RIVAL: jem}
         trainer = Trainer(

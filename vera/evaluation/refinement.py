@@ -33,7 +33,7 @@ class RefinedSamples:
 
 
 @validated
-def refined_samples(
+def refine_samples(
     refiner: LatentRefiner, n: Count, steps: Count = 100, batch: Count = 100, tuning_steps: Count = 500
 ) -> RefinedSamples:
     """Tune the step size, then refine n fresh samples, `batch` chains at a time; on the CPU."""
@@ -52,7 +52,7 @@ def _refine(refiner: LatentRefiner, n: int, steps: int) -> tuple[Tensor, Tensor,
 
 
 @validated
-def chain_images(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
+def trace_chains(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
     """(chains, steps + 1, ...): the generator's samples and every consecutive step of a tuned refiner's
     chains (Figure 7)."""
     v = refiner.start(chains)
@@ -75,7 +75,7 @@ class SortedSamples:
 
 
 @validated
-def by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
+def sort_by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
     """At most `per_class` images of each class, by their largest p(y|x). An image whose logits are not finite
     has no class."""
     logits = predict(classifier, images, chunk=100).double()

@@ -18,7 +18,7 @@ from vera.models.linear import LinearGenerator
 
 
 @dataclass(frozen=True)
-class ScoreError:
+class ScoreErrorSummary:
     """Per-dimension error over all pairs: bias three ways, standard deviation, and the noise floor of
     `rms_bias`."""
 
@@ -46,7 +46,7 @@ def score_error(
     pairs: tuple[Tensor, Tensor],
     repeats: int = 5_000,
     chunk: int = 5_000,
-) -> ScoreError:
+) -> ScoreErrorSummary:
     """Repeat the estimate for each pair (z0, x); give all estimators the same pairs."""
     if repeats < 2:
         raise SettingError(f"score_error: repeats must be at least 2 for a deviation, got {repeats}.")
@@ -60,7 +60,7 @@ def score_error(
         squares += errors.square().sum(0)
     bias = total / repeats
     variance = (squares - repeats * bias.square()) / (repeats - 1)
-    return ScoreError(
+    return ScoreErrorSummary(
         signed_bias=float(-bias.mean()),
         absolute_bias=float(bias.abs().mean()),
         rms_bias=float(bias.square().mean().sqrt()),

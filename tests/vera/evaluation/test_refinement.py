@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from vera.errors import SettingError
-from vera.evaluation import by_class, chain_images, refined_samples
+from vera.evaluation import refine_samples, sort_by_class, trace_chains
 from vera.models import WideResNet, sngan_generator
 from vera.models.classifier import Classifier
 from vera.samplers import LatentRefiner
@@ -50,7 +50,7 @@ def refiner():
 
 
 def test_tuning_brings_the_acceptance_to_its_target(refiner):
-    samples = refined_samples(refiner, 60, steps=20, batch=60, tuning_steps=400)
+    samples = refine_samples(refiner, 60, steps=20, batch=60, tuning_steps=400)
     assert samples.tuned_acceptance == pytest.approx(0.57, abs=0.05)
     assert samples.acceptance == pytest.approx(0.57, abs=0.2)
     assert samples.metrics() == {
@@ -60,7 +60,7 @@ def test_tuning_brings_the_acceptance_to_its_target(refiner):
 
 
 def test_refinement_raises_f_and_batches_cover_all_samples(refiner):
-    samples = refined_samples(refiner, 25, steps=40, batch=10, tuning_steps=200)
+    samples = refine_samples(refiner, 25, steps=40, batch=10, tuning_steps=200)
     assert samples.generated.shape == samples.refined.shape == (25, *SHAPE)
     with torch.no_grad():
         before, after = (refiner.energy(images) for images in (samples.generated, samples.refined))
@@ -70,7 +70,7 @@ def test_refinement_raises_f_and_batches_cover_all_samples(refiner):
 
 def test_a_trained_kind_of_pair_is_refined_too():
     generator = sngan_generator(latent_dim=4, side=8, width=4, sigma=0.1)
-    samples = refined_samples(
+    samples = refine_samples(
         LatentRefiner(WideResNet(3, depth=10, width=1), generator), 5, steps=2, batch=4, tuning_steps=3
     )
     assert samples.refined.shape == (5, *SHAPE)
@@ -80,7 +80,7 @@ def test_a_trained_kind_of_pair_is_refined_too():
 
 def test_chains_keep_every_step(refiner):
     refiner.tune(16, 200)
-    images = chain_images(refiner, chains=3, steps=12)
+    images = trace_chains(refiner, chains=3, steps=12)
     assert images.shape == (3, 13, *SHAPE)
     moved = (images[:, 1:] != images[:, :-1]).flatten(2).any(2).double().mean()
     assert (
@@ -94,7 +94,7 @@ def test_one_step_at_a_time_is_the_chain_itself(refiner):
     start = refiner.start(2)
     end, _ = refiner.refine(start, steps=6)
     torch.manual_seed(3)
-    images = chain_images(refiner, chains=2, steps=6)
+    images = trace_chains(refiner, chains=2, steps=6)
     torch.testing.assert_close(images[:, 0], refiner.decode(start))
     torch.testing.assert_close(images[:, -1], refiner.decode(end), rtol=1e-4, atol=1e-4)
 
@@ -111,7 +111,7 @@ def test_by_class_takes_the_surest_first_and_reports_what_is_missing():
     ]  # class and how sure; none of class 1
     for image, (channel, level) in zip(images, levels, strict=True):
         image[channel] = level
-    chosen = by_class(Channels(), images, per_class=3)
+    chosen = sort_by_class(Channels(), images, per_class=3)
     assert chosen.labels.tolist() == [0, 0, 0, 2, 2]
     assert torch.equal(chosen.images, images[[2, 3, 0, 1, 4]])
     assert chosen.missing.tolist() == [0, 3, 1]
@@ -123,13 +123,13 @@ def test_an_image_that_is_not_finite_has_no_class():
     images = torch.zeros(2, *SHAPE)
     images[0, 1] = 0.5
     images[1, 2, 0, 0] = math.nan
-    chosen = by_class(Channels(), images, per_class=1)
+    chosen = sort_by_class(Channels(), images, per_class=1)
     assert chosen.labels.tolist() == [1]
     assert chosen.missing.tolist() == [1, 0, 1]
 
 
 def test_nothing_is_asked_for_nothing(refiner):
     with pytest.raises(SettingError, match="per_class must be at least 1"):
-        by_class(Channels(), torch.zeros(1, *SHAPE), 0)
+        sort_by_class(Channels(), torch.zeros(1, *SHAPE), 0)
     with pytest.raises(SettingError, match="steps must be at least 1"):
-        chain_images(refiner, steps=0)
+        trace_chains(refiner, steps=0)

@@ -5,7 +5,8 @@ from torch import Tensor, nn
 
 from vera.errors import IncompatibleModel
 from vera.gradients import differentiable_gradient
-from vera.models.generator import Generator, evaluating
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
 
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
@@ -35,7 +36,7 @@ def check_generator(owner: str, generator: Generator, x: Tensor) -> None:
 
 def check_hessian(owner: str, energy: nn.Module, x: Tensor) -> None:
     """∇²f must not vanish: for a piecewise linear network, whatever it is made of, it does at every point."""
-    with evaluating(energy):
+    with evaluation_mode(energy):
         x, _, slope = differentiable_gradient(energy, x[:16])
         v = torch.randn_like(slope)
         curved = slope.requires_grad and torch.autograd.grad((slope * v).sum(), x, allow_unused=True)[0]
@@ -50,7 +51,7 @@ def check_hessian(owner: str, energy: nn.Module, x: Tensor) -> None:
 def check_statistics(owner: str, statistics: nn.Module, x: Tensor, z: Tensor) -> None:
     """T must map (B, ...) and (B, latent_dim) to (B,)."""
     try:
-        with evaluating(statistics):
+        with evaluation_mode(statistics):
             shape = tuple(statistics(x[:2], z[:2]).shape)
     except Exception as error:
         raise IncompatibleModel(
@@ -65,7 +66,7 @@ def check_statistics(owner: str, statistics: nn.Module, x: Tensor, z: Tensor) ->
 @torch.no_grad()
 def _output_shape(owner: str, network: nn.Module, x: Tensor) -> torch.Size:
     try:
-        with evaluating(network):
+        with evaluation_mode(network):
             output = network(x)
     except Exception as error:
         raise IncompatibleModel(

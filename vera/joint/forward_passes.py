@@ -27,13 +27,14 @@ from torch.autograd.function import once_differentiable
 
 from vera.errors import SettingError
 from vera.models.classifier import Classifier
-from vera.models.generator import Generator, batch_statistics
+from vera.models.generator import Generator
+from vera.models.network_modes import use_batch_statistics
 from vera.training.optimisers import trainable_parameters
 from vera.training.random_state import use_seed
 
 Precision = Literal["float32", "bfloat16", "float16"]
 Forward = Callable[..., Tensor]
-SETTINGS = ("precision", "channels_last", "compiled")
+EXECUTION_SETTINGS = ("precision", "channels_last", "compiled")
 """Settings of a joint method that say how it is computed, and should decide no more than the last digits."""
 LOSS_SCALE = 1024.0
 ON_CPU = {
@@ -42,7 +43,7 @@ ON_CPU = {
 }
 
 
-class Passes:
+class ForwardPasses:
     """The forward passes of a method's networks as its settings want them; `in_place` puts them there."""
 
     def __init__(
@@ -62,7 +63,7 @@ class Passes:
                 self._replace(network.net, "forward", lowered=False)
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
+    def install(self) -> Iterator[None]:
         """The passes instead of the networks' own."""
         for module, name, forward in self.forwards:
             setattr(module, name, forward)
@@ -73,7 +74,7 @@ class Passes:
                 delattr(module, name)
 
     @contextmanager
-    def differentiated_twice(self) -> Iterator[None]:
+    def allow_second_derivatives(self) -> Iterator[None]:
         self.twice = True
         try:
             yield
@@ -90,14 +91,14 @@ class Passes:
         """Compile now, forwards and backwards, so that what fails does so here, where it is made up for."""
         if self.compiler is None:
             return
-        with self.in_place(), use_seed(0):
+        with self.install(), use_seed(0):
             for network in networks.values():
                 if isinstance(network, Classifier):
                     self.compiler.rehearse(network.logits, x, trainable_parameters(network))
                 elif isinstance(network, Generator):
-                    with batch_statistics(network.net):
+                    with use_batch_statistics(network.net):
                         self.compiler.rehearse(
-                            network.net, network.latent(len(x)), trainable_parameters(network.net)
+                            network.net, network.sample_latent(len(x)), trainable_parameters(network.net)
                         )
 
     def _replace(self, module: nn.Module, name: str, *, lowered: bool) -> None:
@@ -176,8 +177,8 @@ def _lowered(forward: Forward, dtype: torch.dtype, scale: float) -> Forward:
 
     def low(x: Tensor) -> Tensor:
         with torch.autocast(x.device.type, dtype):
-            result = forward(scaled_gradient(x, 1 / scale))
-        return scaled_gradient(result.to(x.dtype), scale)
+            result = forward(scale_gradient(x, 1 / scale))
+        return scale_gradient(result.to(x.dtype), scale)
 
     return low
 
@@ -192,7 +193,7 @@ def _channels_last(forward: Forward) -> Forward:
     return arranged
 
 
-def scaled_gradient(x: Tensor, factor: float) -> Tensor:
+def scale_gradient(x: Tensor, factor: float) -> Tensor:
     """x itself, whose gradient is multiplied by the factor on its way back."""
     return x if factor == 1 else _ScaledGradient.apply(x, factor)  # type: ignore[no-untyped-call]
 

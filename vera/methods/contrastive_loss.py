@@ -21,7 +21,7 @@ def penalty_weight(gamma: float, penalty: Penalty) -> float:
     return gamma / 2 if penalty == "half" else gamma
 
 
-def contrast(
+def contrastive_loss(
     energy: nn.Module, x: Tensor, samples: Tensor, gamma: float = 0.0, penalty: Penalty = "half"
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """(the loss to descend, its parts as metrics). `samples` are constants here."""
