@@ -1,8 +1,7 @@
-"""One measured value: the mean over seeds, an interval that is honest for so few of them, and what became of
-the lost ones.
+"""One measured value: the mean over seeds, its interval, and the outcomes of all trials behind it.
 
-Sample deviation with ddof 1, Student's t at 95 %, nothing for n = 1. A trial that diverged or failed has no
-value and is counted, never averaged away.
+Intervals use the sample standard deviation (ddof 1) and Student's t at 95 %; a single value has none. Trials
+that diverged or failed have no value: they are excluded from the mean and counted.
 """
 
 import math
@@ -20,17 +19,17 @@ Verdict = Literal["agrees", "above", "below", "undetermined"]
 
 @dataclass(frozen=True)
 class Cell:
-    """The values of the trials that ended ok, and how all of them ended."""
+    """The values of the trials that ended ok, and the outcomes of all trials."""
 
     values: tuple[float, ...] = ()
     outcomes: tuple[str, ...] = ()
     paper: float | None = None
     reason: str = ""
-    """Why there is no value, where there is none."""
+    """Why there is no value; empty if there is one."""
     comparable: bool = True
-    """Whether the paper's value was measured in this way; else it is shown and not judged by."""
+    """Whether the paper measured its value in the same way. If not, the value is shown without a verdict."""
     paper_runs: int = 1
-    """Runs that the paper's value is the mean of."""
+    """Number of runs that the paper's value is the mean of."""
 
     @property
     def n(self) -> int:
@@ -38,7 +37,7 @@ class Cell:
 
     @property
     def total(self) -> int:
-        """Trials that ended, in whatever way."""
+        """Number of finished trials, whatever their outcome."""
         return len(self.outcomes)
 
     @property
@@ -47,12 +46,12 @@ class Cell:
 
     @property
     def failed(self) -> int:
-        """Ended in any other way without a value: an error, out of memory, out of time, stopped early."""
+        """Trials without a value for another reason: error, out of memory, timeout, stopped early."""
         return self.total - self.outcomes.count("ok") - self.diverged
 
     @property
     def unmeasured(self) -> int:
-        """Ended ok, but without this measurement."""
+        """Trials that ended ok without this measurement."""
         return self.outcomes.count("ok") - self.n
 
     @property
@@ -61,24 +60,24 @@ class Cell:
 
     @property
     def half_width(self) -> float | None:
-        """Of the 95 % interval of the mean; None for fewer than two values."""
+        """Half-width of the 95 % interval of the mean; None for fewer than two values."""
         return t_quantile(self.n - 1) * stdev(self.values) / math.sqrt(self.n) if self.n > 1 else None
 
     @property
     def difference(self) -> float | None:
-        """Measured less the paper's."""
-        return (
-            None if self.mean is None or self.paper is None or not self.comparable else self.mean - self.paper
-        )
+        """Our mean minus the paper's value; None if they cannot be compared."""
+        if self.mean is None or self.paper is None or not self.comparable:
+            return None
+        return self.mean - self.paper
 
     @property
     def verdict(self) -> Verdict | None:
-        """Against the paper's value: whether it lies where the mean of as many other runs of ours would, with
-        95 %.
+        """Whether the paper's value lies in the 95 % prediction interval of our runs; None without a
+        comparison.
 
-        That is the prediction interval, wider than the mean's by √(1 + n / m) for a value of m runs. Where
-        some diverged, the others are the lucky ones, and decide nothing. None where there is nothing to
-        compare.
+        For a paper's value that is the mean of m runs, the prediction interval is √(1 + n / m) times as wide
+        as the interval of our mean. If some trials diverged the verdict is undetermined, because the
+        remaining seeds are a biased selection.
         """
         if self.difference is None:
             return None
@@ -89,12 +88,32 @@ class Cell:
         return "above" if self.difference > 0 else "below"
 
 
-def difference_interval(
+def make_cell(outcomes: Iterable[tuple[str, float | None]], paper: float | None = None) -> Cell:
+    """The cell of (outcome, value) pairs, one for each trial.
+
+    A trial that ended ok with the value None counts as not measured.
+    """
+    pairs = list(outcomes)
+    values = tuple(value for outcome, value in pairs if outcome == "ok" and value is not None)
+    reason = "" if values else _explain_missing_value(pairs)
+    return Cell(values, tuple(outcome for outcome, _ in pairs), paper, reason)
+
+
+def _explain_missing_value(pairs: Sequence[tuple[str, float | None]]) -> str:
+    if not pairs:
+        return "not run"
+    counts = Counter("not measured" if outcome == "ok" else outcome.replace("_", " ") for outcome, _ in pairs)
+    return ", ".join(f"{ending} {count} of {len(pairs)}" for ending, count in sorted(counts.items()))
+
+
+def estimate_difference(
     a: Sequence[float], b: Sequence[float], level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Mean of a less mean of b and the half-width of its interval (Welch); None where a side has fewer than
-    two values, or where no side has any spread: a handful of equal values is no proof that the next is equal
-    too."""
+    """Mean of a minus mean of b, and the half-width of its Welch interval.
+
+    None if a side has fewer than two values, or if neither side has any spread: a few equal values do not
+    show that the next one is equal too.
+    """
     if len(a) < 2 or len(b) < 2:
         return None
     u, v = variance(a) / len(a), variance(b) / len(b)
@@ -107,48 +126,33 @@ def difference_interval(
 
 @cache
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
-    """The two-sided quantile of Student's t, P(|T| <= q) = level, by Newton's method.
+    """Two-sided quantile q of Student's t, P(|T| <= q) = level, by Newton's method.
 
-    The probability is concave in q and the normal quantile lies below, so the iterates rise to the solution
+    P(|T| <= q) is concave in q and the normal quantile lies below the solution, so the iterates rise to it
     without overshooting.
     """
     q = NormalDist().inv_cdf((1 + level) / 2)
     for _ in range(100):
-        step = (level - _central(q, freedom)) / _density(q, freedom)
+        step = (level - _central_probability(q, freedom)) / _density(q, freedom)
         q += step
         if abs(step) < 1e-12 * q:
             break
     return q
 
 
-def _central(t: float, freedom: float, panels: int = 2_000) -> float:
-    """P(|T| <= t): with T = √f tan u the density becomes cos^(f-1) u, which Simpson's rule integrates well
-    for any f >= 1."""
+def _central_probability(t: float, freedom: float, intervals: int = 2_000) -> float:
+    """P(|T| <= t). With T = √f tan u the density becomes cos^(f-1) u, which Simpson's rule integrates
+    accurately for any f >= 1."""
     end = math.atan(t / math.sqrt(freedom))
-    heights = [math.cos(end * i / panels) ** (freedom - 1) for i in range(panels + 1)]
+    heights = [math.cos(end * i / intervals) ** (freedom - 1) for i in range(intervals + 1)]
     simpson = heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
-    return 2 * _norm(freedom) * simpson * end / panels / 3
+    return 2 * _normaliser(freedom) * simpson * end / intervals / 3
 
 
 def _density(t: float, freedom: float) -> float:
-    """Of |T| at t."""
-    return 2 * _norm(freedom) * (1 + t * t / freedom) ** (-(freedom + 1) / 2) / math.sqrt(freedom)
+    """Density of |T| at t."""
+    return 2 * _normaliser(freedom) * (1 + t * t / freedom) ** (-(freedom + 1) / 2) / math.sqrt(freedom)
 
 
-def _norm(freedom: float) -> float:
+def _normaliser(freedom: float) -> float:
     return math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-
-
-def cell_of(outcomes: Iterable[tuple[str, float | None]], paper: float | None = None) -> Cell:
-    """From (outcome, value) of each trial; a trial that ended ok without that value is one with a missing
-    measurement."""
-    pairs = list(outcomes)
-    values = tuple(value for outcome, value in pairs if outcome == "ok" and value is not None)
-    return Cell(values, tuple(outcome for outcome, _ in pairs), paper, "" if values else _why(pairs))
-
-
-def _why(pairs: Sequence[tuple[str, float | None]]) -> str:
-    if not pairs:
-        return "not run"
-    counts = Counter("not measured" if outcome == "ok" else outcome.replace("_", " ") for outcome, _ in pairs)
-    return ", ".join(f"{ending} {count} of {len(pairs)}" for ending, count in sorted(counts.items()))

@@ -1,13 +1,14 @@
-"""Claims: a sentence of the paper turned into a check over rows. Supported, refuted or undetermined, always
-with the evidence."""
+"""Claims: sentences of the paper as checks over rows, judged supported, refuted or undetermined, with the
+evidence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from bench.judging.cell import LEVEL, Better, Cell, difference_interval
+from bench.judging.cell import LEVEL, Better, Cell, estimate_difference
 from bench.judging.results import Results
+from bench.render.numbers import format_significant
 
 Judgement = Literal["supported", "refuted", "undetermined"]
 MARKS: Mapping[Judgement, str] = {"supported": "✓", "refuted": "✗", "undetermined": "?"}
@@ -15,20 +16,20 @@ MARKS: Mapping[Judgement, str] = {"supported": "✓", "refuted": "✗", "undeter
 
 @dataclass(frozen=True)
 class Finding:
-    """What the rows say of a claim."""
+    """The judgement of a claim and the evidence for it."""
 
     judgement: Judgement
     evidence: str
 
     @property
-    def marked(self) -> str:
-        """The judgement, its mark first."""
+    def label(self) -> str:
+        """The judgement after its mark: "✓ supported"."""
         return f"{MARKS[self.judgement]} {self.judgement}"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, where it stands, and how it is checked."""
+    """A sentence of the paper, its place there, and its check."""
 
     key: str
     text: str
@@ -36,96 +37,94 @@ class Claim:
     check: Callable[[Results], Finding]
 
 
-def compare(
+def check_above(
     name_a: str, a: Cell, name_b: str, b: Cell, comparisons: int = 1, better: Better = "higher"
 ) -> Finding:
-    """Whether a lies above b, by an interval of the difference; undetermined where it holds zero or a side
-    lacks values.
+    """Whether a is above b, by the interval of the difference.
 
-    Supported at 95 %. Where the claim is one of several `comparisons` that must all hold, it is refuted only
-    at the level that keeps the chance of a wrong refutation of the whole claim below 5 % (Bonferroni); for
-    support no correction is needed. Trials that were lost have no value to compare: the evidence counts them.
-    Where the side that comes out better diverged, what is left of it decides nothing.
+    Undetermined if the interval holds zero or a side has too few values. Support needs 95 %. A claim that is
+    one of several `comparisons`, all of which must hold, is refuted only at the level that keeps the chance
+    of wrongly refuting the whole claim below 5 % (Bonferroni); support needs no correction. Diverged and
+    failed trials have no value; the evidence counts them. If the better side (`better`: higher or lower)
+    diverged in some seeds, the finding is undetermined.
     """
     for name, cell in ((name_a, a), (name_b, b)):
         if not cell.values:
             return Finding("undetermined", f"{name} has no value ({cell.reason})")
-    interval = _interval(a, b, comparisons)
+    interval = _estimate_intervals(a, b, comparisons)
     if interval is None:
-        return Finding("undetermined", f"{_mean(name_a, a)}, {_mean(name_b, b)}: {_no_interval(a, b)}")
+        means = f"{_describe_mean(name_a, a)}, {_describe_mean(name_b, b)}"
+        return Finding("undetermined", f"{means}: {_explain_missing_interval(a, b)}")
     difference, half_width, strict = interval
-    evidence = f"{name_a} − {name_b} = {_digits(difference, 3)} ± {_digits(half_width, 2)} (n={_count(a)} and {_count(b)})"
+    evidence = f"{name_a} − {name_b} = {_describe_difference(difference, half_width, a, b)}"
     if difference > half_width:
-        return _unless_lost("supported", *((a, name_a) if better == "higher" else (b, name_b)), evidence)
+        winner = (a, name_a) if better == "higher" else (b, name_b)
+        return _judge_unless_diverged("supported", *winner, evidence)
     if -difference > strict:
-        return _unless_lost("refuted", *((b, name_b) if better == "higher" else (a, name_a)), evidence)
+        winner = (b, name_b) if better == "higher" else (a, name_a)
+        return _judge_unless_diverged("refuted", *winner, evidence)
     return Finding("undetermined", evidence)
 
 
-def at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
-    """Whether a exceeds b by no more than a tolerance: supported if the whole interval says so, refuted if
-    none of it does.
+def check_at_most(name: str, a: Cell, b: Cell, tolerance: float, comparisons: int = 1) -> Finding:
+    """Whether a exceeds b by at most a tolerance.
 
-    `comparisons` as for `compare`; where b diverged, what is left of it supports nothing.
+    Supported if the whole interval of the difference lies below the tolerance, refuted if all of it lies
+    above. `comparisons` as for `check_above`. If b diverged in some seeds, its remaining seeds support
+    nothing.
     """
     if not a.values or not b.values:
         return Finding("undetermined", f"{name}: {a.reason or b.reason}")
-    interval = _interval(a, b, comparisons)
+    interval = _estimate_intervals(a, b, comparisons)
     if interval is None:
-        return Finding("undetermined", f"{name}: {_no_interval(a, b)}")
+        return Finding("undetermined", f"{name}: {_explain_missing_interval(a, b)}")
     difference, half_width, strict = interval
-    counts = f"(n={_count(a)} and {_count(b)})"
-    evidence = (
-        f"{name} = {_digits(difference, 3)} ± {_digits(half_width, 2)} {counts}, tolerance {tolerance:g}"
-    )
+    evidence = f"{name} = {_describe_difference(difference, half_width, a, b)}, tolerance {tolerance:g}"
     if difference + half_width <= tolerance:
-        return _unless_lost("supported", b, "the latter", evidence)
+        return _judge_unless_diverged("supported", b, "the latter", evidence)
     return Finding("refuted" if difference - strict > tolerance else "undetermined", evidence)
 
 
-def all_of(findings: list[Finding]) -> Finding:
-    """Supported if all are, refuted if one is. What several of them say, as that a side was not run, is said
-    once."""
+def require_all(findings: list[Finding]) -> Finding:
+    """Supported if all findings are, refuted if one is. Evidence that several of them share is given once."""
     judgements = [finding.judgement for finding in findings]
     evidence = "; ".join(dict.fromkeys(finding.evidence for finding in findings))
     if "refuted" in judgements:
         return Finding("refuted", evidence)
-    return Finding(
-        "undetermined" if "undetermined" in judgements or not judgements else "supported", evidence
-    )
+    is_open = "undetermined" in judgements or not judgements
+    return Finding("undetermined" if is_open else "supported", evidence)
 
 
-def _unless_lost(judgement: Judgement, winner: Cell, name: str, evidence: str) -> Finding:
-    """The judgement, unless the side that wins by it diverged in some seeds: the others are then its lucky
-    ones."""
+def _judge_unless_diverged(judgement: Judgement, winner: Cell, name: str, evidence: str) -> Finding:
+    """The judgement; undetermined if the winning side diverged in some seeds, because the others are a biased
+    selection."""
     if winner.diverged:
         return Finding("undetermined", f"{evidence}; {name} diverged in {winner.diverged} of {winner.total}")
     return Finding(judgement, evidence)
 
 
-def _interval(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] | None:
-    """The difference, and how far from it support and refutation begin."""
-    usual = difference_interval(a.values, b.values)
-    strict = difference_interval(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
+def _estimate_intervals(a: Cell, b: Cell, comparisons: int) -> tuple[float, float, float] | None:
+    """The difference of the means, and its half-widths for support and for refutation."""
+    usual = estimate_difference(a.values, b.values)
+    strict = estimate_difference(a.values, b.values, 1 - (1 - LEVEL) / comparisons)
     return None if usual is None or strict is None else (*usual, strict[1])
 
 
-def _no_interval(a: Cell, b: Cell) -> str:
-    return (
-        "too few for an interval"
-        if min(a.n, b.n) < 2
-        else "equal in every seed, and without any spread there is no interval"
-    )
+def _explain_missing_interval(a: Cell, b: Cell) -> str:
+    if min(a.n, b.n) < 2:
+        return "too few for an interval"
+    return "equal in every seed, and without any spread there is no interval"
 
 
-def _mean(name: str, cell: Cell) -> str:
-    return f"{name} {_digits(fmean(cell.values), 4)} (n={_count(cell)})"
+def _describe_difference(difference: float, half_width: float, a: Cell, b: Cell) -> str:
+    interval = f"{format_significant(difference, 3)} ± {format_significant(half_width, 2)}"
+    return f"{interval} (n={_describe_count(a)} and {_describe_count(b)})"
 
 
-def _count(cell: Cell) -> str:
-    """How many values there are; of how many trials, where some were lost."""
+def _describe_mean(name: str, cell: Cell) -> str:
+    return f"{name} {format_significant(fmean(cell.values), 4)} (n={_describe_count(cell)})"
+
+
+def _describe_count(cell: Cell) -> str:
+    """Number of values; "2 of 3" if some trials have none."""
     return f"{cell.n}" if cell.n == cell.total else f"{cell.n} of {cell.total}"
-
-
-def _digits(value: float, significant: int) -> str:
-    return f"{value:.{significant}g}".replace("-", "−")

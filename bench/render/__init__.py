@@ -1,1 +1,2 @@
-"""Sheets and drawings written to files. Reads Parquet only; loads neither torch nor ray."""
+"""Writes sheets and drawings to files and to the terminal. Reads Parquet only; imports neither torch nor
+ray."""

@@ -1,7 +1,7 @@
-"""The end of every caption: which trials the numbers are of, so that a table which is copied elsewhere still
-says whence it came.
+"""The end of every caption: the trials, data, code and hardware behind the numbers. A table that is copied
+elsewhere still names its origin.
 
-The trap: rows may come from several commits, machines and data. All of them are named, never only the first.
+Trap: rows may come from several commits, machines and data sets. All of them are named, not only the first.
 """
 
 import json
@@ -10,44 +10,40 @@ from collections.abc import Iterable, Sequence
 from sweeps.store.row import Row
 from vera.wording import plural
 
-SHORT = 8
-"""Digits of a fingerprint."""
-SHORT_COMMIT = 7
-"""Digits of a commit, as git prints it."""
+FINGERPRINT_DIGITS = 8
+COMMIT_DIGITS = 7
+"""As git abbreviates a commit."""
 
 
-def caption_tail(rows: Sequence[Row]) -> str:
-    """Profile, number of trials, data, code, torch and hardware; a row that is given twice counts once."""
+def describe_origin(rows: Sequence[Row]) -> str:
+    """Profile, number of trials, data, code, torch version and hardware; a repeated row counts once."""
     trials = list({row.trial_id: row for row in rows}.values())
     if not trials:
         return "No trial of this has been run."
-    profiles = _each(f"{row.profile} profile" for row in trials)
-    count = plural(len(trials), "trial")
-    data = _each(f"{row.dataset} (data {row.data_fingerprint[:SHORT]})" for row in trials)
-    made_with = f"Code {_code(trials)}, {_torch(trials)}, on {_hardware(trials)}."
-    return f"{profiles[0].upper()}{profiles[1:]}: {count} on {data}. {made_with}"
-
-
-def _code(rows: Iterable[Row]) -> str:
-    """The commits, each with a mark where the code differed from it."""
-    return _each(
-        (row.git_commit[:SHORT_COMMIT] or "of unknown commit") + (" (changed)" if row.git_dirty else "")
-        for row in rows
+    profiles = _join_distinct(f"{row.profile} profile" for row in trials)
+    data = _join_distinct(
+        f"{row.dataset} (data {row.data_fingerprint[:FINGERPRINT_DIGITS]})" for row in trials
+    )
+    code = _join_distinct(describe_commit(row, COMMIT_DIGITS, "of unknown commit") for row in trials)
+    torch = _join_distinct(f"torch {json.loads(row.versions).get('torch', 'unknown')}" for row in trials)
+    hardware = _join_distinct(map(_describe_hardware, trials))
+    return (
+        f"{profiles[0].upper()}{profiles[1:]}: {plural(len(trials), 'trial')} on {data}. "
+        f"Code {code}, {torch}, on {hardware}."
     )
 
 
-def _torch(rows: Iterable[Row]) -> str:
-    return _each(f"torch {json.loads(row.versions).get('torch', 'unknown')}" for row in rows)
+def describe_commit(row: Row, digits: int, unknown: str) -> str:
+    """The abbreviated commit of a row, marked if the code differed from it; `unknown` if none was
+    recorded."""
+    return (row.git_commit[:digits] or unknown) + (" (changed)" if row.git_dirty else "")
 
 
-def _hardware(rows: Iterable[Row]) -> str:
-    """The model of the processor; of a CPU also its cores, which say little about a GPU."""
-    return _each(
-        f"{row.processor} ({plural(row.cores, 'core')})" if row.device == "cpu" else row.processor
-        for row in rows
-    )
+def _describe_hardware(row: Row) -> str:
+    """The model of the processor, for a CPU with its number of cores."""
+    return f"{row.processor} ({plural(row.cores, 'core')})" if row.device == "cpu" else row.processor
 
 
-def _each(texts: Iterable[str]) -> str:
-    """Every different one, in a fixed order."""
+def _join_distinct(texts: Iterable[str]) -> str:
+    """Every distinct text once, sorted."""
     return ", ".join(sorted(set(texts)))

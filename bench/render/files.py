@@ -1,68 +1,64 @@
-"""Renderings as files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
+"""Writes renderings to files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
 
-NAME is the artifact's own at the default profile (table6.md), and carries the profile at any other
-(table6-paper.md). A file is written under a temporary name and renamed, so that nobody reads half of one and
-a failed rendering leaves the old one. A figure carries its profile at its foot, because a picture travels
-without its caption.
+NAME is the artifact's own name at the default profile (table6.md) and includes the profile at any other
+(table6-paper.md). Every file is replaced atomically: a failed rendering leaves the old file. Figures carry
+their profile at the bottom, because images are copied without their captions.
 """
 
-import os
-import secrets
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from bench.artifact import Drawing, Sheet
-from bench.render.csv_table import csv_text
-from bench.render.headings import stem
-from bench.render.latex import latex
-from bench.render.markdown import markdown
-from bench.render.plotting import save
-from sweeps.store.folder import explained
+from bench.render.csv_table import render_csv
+from bench.render.headings import make_file_stem
+from bench.render.latex import render_latex
+from bench.render.markdown import render_markdown
+from bench.render.plotting import FIGURE_FORMATS, save_figure
+from sweeps.store.folder import explain_os_errors
+from vera.atomic_write import write_atomically
 
-WRITERS: dict[str, Callable[[Sheet], str]] = {"md": markdown, "tex": latex, "csv": csv_text}
-IMAGES = ("png", "pdf")
+TABLE_RENDERERS: dict[str, Callable[[Sheet], str]] = {
+    "md": render_markdown,
+    "tex": render_latex,
+    "csv": render_csv,
+}
 
 
-def write(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
-    """Every format of the rendering; the paths that were written."""
-    return (
-        _write_sheet(rendering, Path(folder))
-        if isinstance(rendering, Sheet)
-        else _write_drawing(rendering, Path(folder))
-    )
+def write_rendering(rendering: Sheet | Drawing, folder: str | Path) -> list[Path]:
+    """Write the rendering in every format and return the paths."""
+    if isinstance(rendering, Sheet):
+        return _write_sheet(rendering, Path(folder))
+    return _write_drawing(rendering, Path(folder))
 
 
 def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
-    texts = {
-        folder / "tables" / f"{stem(sheet)}.{ending}": writer(sheet) for ending, writer in WRITERS.items()
-    }
+    stem = folder / "tables" / make_file_stem(sheet)
+    texts = {Path(f"{stem}.{suffix}"): render(sheet) for suffix, render in TABLE_RENDERERS.items()}
     for path, text in texts.items():
-        replace_file(path, partial(put_text, text))
+        write_text_file(path, text)
     return list(texts)
 
 
 def _write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
     figure = drawing.draw()
-    # With the tight bounding box of plotting.save, what stands below the figure's edge is part of the picture.
+    # Below the figure's edge: `save_figure` extends the bounding box to include it.
     figure.text(0.0, 0.0, f"{drawing.name}, {drawing.profile} profile", va="top", fontsize=6, color="0.4")
-    paths = [folder / "figures" / f"{stem(drawing)}.{ending}" for ending in IMAGES]
-    for path in paths:
-        replace_file(path, partial(save, figure))
-    return paths
+    stem = folder / "figures" / make_file_stem(drawing)
+    paths = {kind: Path(f"{stem}.{kind}") for kind in FIGURE_FORMATS}
+    for kind, path in paths.items():
+        _replace_file(path, partial(save_figure, figure, kind=kind))
+    return list(paths.values())
 
 
-def put_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def write_text_file(path: Path, text: str) -> None:
+    """Replace the file atomically, creating its folder; StoreError if it cannot be written."""
+    _replace_file(path, lambda file: file.write(text.encode()))
 
 
-def replace_file(path: Path, make: Callable[[Path], None]) -> None:
-    """Whole or not at all. The temporary name keeps the ending, which tells the format."""
-    temporary = path.with_name(f".{path.stem}.{secrets.token_hex(8)}{path.suffix}")
-    with explained("write", path.parent):
+def _replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    with explain_os_errors("write", path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            make(temporary)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with write_atomically(path) as file:
+            write(file)

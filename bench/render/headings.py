@@ -1,45 +1,44 @@
-"""What stands around a table in every format: a heading that names the profile, the caption, and notes that
-explain its marks.
+"""Heading, file name and notes of a rendering, the same in every format.
 
-The heading and the notes are made here, not by the artifact, so that no table can leave out which profile it
-is of.
+They are made here and not by the artifact, so every table names its profile and explains its marks.
 """
 
 from collections.abc import Iterator
 
 from bench.artifact import Drawing, Sheet
 from bench.locations import DEFAULT_PROFILE
-from bench.render.layout import cells_of, measured_columns
+from bench.render.layout import find_measured_columns, read_cells
 
 
-def stem(rendering: Sheet | Drawing) -> str:
-    """What its files are called: table6 at the default profile, table6-paper at another, so that none is
-    written over another's."""
+def make_file_stem(rendering: Sheet | Drawing) -> str:
+    """The name of its files without suffix: table6 at the default profile, table6-paper at another."""
     return rendering.name if rendering.profile == DEFAULT_PROFILE else f"{rendering.name}-{rendering.profile}"
 
 
-def heading(rendering: Sheet | Drawing) -> str:
+def make_heading(rendering: Sheet | Drawing) -> str:
     return f"{rendering.title} ({rendering.profile} profile)"
 
 
-def notes(sheet: Sheet) -> list[str]:
-    """The artifact's own, then what the marks mean, as far as they occur."""
-    return [*sheet.notes, *_legend(sheet)]
+def collect_notes(sheet: Sheet) -> list[str]:
+    """The artifact's own notes, then the meaning of the marks that occur."""
+    return [*sheet.notes, *_explain_marks(sheet)]
 
 
-def _legend(sheet: Sheet) -> Iterator[str]:
-    cells = [
-        cell for column in measured_columns(sheet) for cell in cells_of(sheet, column) if cell is not None
-    ]
+def _explain_marks(sheet: Sheet) -> Iterator[str]:
+    columns = find_measured_columns(sheet)
+    cells = [cell for column in columns for cell in read_cells(sheet, column) if cell is not None]
     if any(cell.half_width is not None for cell in cells):
-        yield "Mean over n seeds ± half-width of its 95 % interval (Student's t); a single seed has no interval."
+        yield (
+            "Mean over n seeds ± half-width of its 95 % interval (Student's t); "
+            "a single seed has no interval."
+        )
     if sheet.profile != "paper" and any(cell.paper is not None for cell in cells):
         yield (
-            f"The paper's values are of its own setting and stand here for orientation: no number of the {sheet.profile} profile "
-            "reproduces or contradicts them."
+            "The paper's values are of its own setting and stand here for orientation: "
+            f"no number of the {sheet.profile} profile reproduces or contradicts them."
         )
     if sheet.profile == "paper" and any(cell.verdict for cell in cells):
         yield (
-            "Verdict: agrees if the paper's value lies where another run of ours would (95 %), else ours lies above or below it; "
-            "undetermined with one seed, or where some diverged."
+            "Verdict: agrees if the paper's value lies where another run of ours would (95 %), "
+            "else ours lies above or below it; undetermined with one seed, or where some diverged."
         )

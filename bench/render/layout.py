@@ -1,12 +1,12 @@
-"""A sheet laid out for people: every column as a strip of texts, a `Cell` as several strips side by side.
+"""The layout of a sheet for readers, shared by Markdown, LaTeX, the terminal and the report.
 
-A cell spreads into "mean ± half-width", n, what became of the lost trials, and the paper's value. Difference
-and verdict stand at the `paper` profile only: elsewhere the paper's column says that its numbers are of
-another setting, so that nobody takes a laptop's number for a reproduction. A strip that would be empty on
-every line is left out. Where several measured columns count the same trials, the counts stand once, after the
-last of them.
+A column of cells becomes several printed columns: "mean ± half-width", n, the numbers of diverged and failed
+trials, and the paper's value. Difference and verdict are printed at the `paper` profile only; elsewhere the
+paper's column says that its numbers are of another setting, so no laptop number is taken for a reproduction.
+Printed columns without any text are omitted. If several measured columns count the same trials, the counts
+are printed once, after the last of them.
 
-Texts are in Unicode with a typographic minus; each writer escapes them in its own way.
+Texts are Unicode with a true minus sign; each format escapes them in its own way.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,134 +14,121 @@ from dataclasses import dataclass
 
 from bench.artifact import Column, Sheet, Value
 from bench.judging.cell import Cell
+from bench.render.numbers import format_exact, format_fixed, format_interval, format_signed
 
-MINUS = "−"
 OTHER_SETTING = "paper (its own setting)"
 
 
 @dataclass(frozen=True)
-class Strip:
-    """One column as it is printed; numbers are set flush right."""
+class PrintedColumn:
+    """One column as it is printed; numeric columns are aligned right."""
 
     header: str
     texts: tuple[str, ...]
     numeric: bool = True
 
 
-def spread(sheet: Sheet) -> list[Strip]:
-    """The strips of all columns, from left to right."""
-    measured = measured_columns(sheet)
+def lay_out(sheet: Sheet) -> list[PrintedColumn]:
+    """The printed columns of a sheet, from left to right."""
+    measured = find_measured_columns(sheet)
     shared = len(measured) > 1 and _counts_agree(sheet, measured)
-    strips: list[Strip] = []
+    printed: list[PrintedColumn] = []
     for column in sheet.columns:
-        strips.append(_main(sheet, column))
+        printed.append(_print_values(sheet, column))
         if column in measured:
             suffix = f": {column.header}" if len(measured) > 1 else ""
-            strips += [] if shared else _counts(sheet, column, suffix)
-            strips += _reference(sheet, column, suffix)
+            printed += [] if shared else _print_counts(sheet, column, suffix)
+            printed += _print_reference(sheet, column, suffix)
         if shared and column == measured[-1]:
-            strips += _counts(sheet, measured[0], "")
-    return strips
+            printed += _print_counts(sheet, measured[0], "")
+    return printed
 
 
-def measured_columns(sheet: Sheet) -> list[Column]:
-    """Those that hold a `Cell` on at least one line."""
-    return [column for column in sheet.columns if any(cell is not None for cell in cells_of(sheet, column))]
+def find_measured_columns(sheet: Sheet) -> list[Column]:
+    """The columns that hold a `Cell` on at least one line."""
+    return [column for column in sheet.columns if any(cell is not None for cell in read_cells(sheet, column))]
 
 
-def cells_of(sheet: Sheet, column: Column) -> list[Cell | None]:
-    """The column's cells line by line, None where another kind of value stands."""
+def read_cells(sheet: Sheet, column: Column) -> list[Cell | None]:
+    """The column's cells line by line; None for any other kind of value."""
     values = [line.get(column.key) for line in sheet.lines]
     return [value if isinstance(value, Cell) else None for value in values]
 
 
-def number(value: float, digits: int) -> str:
-    """With so many digits after the point; what rounds to zero has no sign, what is not finite stays what it
-    is."""
-    return f"{value:z.{digits}f}".replace("-", MINUS)
-
-
-def exact(value: float) -> str:
-    """All digits that there are and no more: the paper's −791 does not become −791.00."""
-    return f"{value:.15g}".replace("-", MINUS)
-
-
-def shown(value: Value, digits: int) -> str:
-    """A value in its own column: for a cell its mean and interval, or the reason why there is none."""
+def format_value(value: Value, digits: int) -> str:
+    """A value in its own column: mean and interval of a cell, or the reason why it has none."""
     if value is None or isinstance(value, str):
         return value or ""
     if not isinstance(value, Cell):
-        return number(value, digits)
+        return format_fixed(value, digits)
     if value.mean is None:
         return value.reason or "no value"
-    mean = number(value.mean, digits)
-    return mean if value.half_width is None else f"{mean} ± {number(value.half_width, digits)}"
+    return format_interval(value.mean, value.half_width, digits)
 
 
-def _main(sheet: Sheet, column: Column) -> Strip:
+def _print_values(sheet: Sheet, column: Column) -> PrintedColumn:
     values = [line.get(column.key) for line in sheet.lines]
     numeric = any(isinstance(value, Cell | float | int) for value in values)
-    return Strip(column.header, tuple(shown(value, column.digits) for value in values), numeric)
-
-
-def _counts(sheet: Sheet, column: Column, suffix: str) -> list[Strip]:
-    """n always; the lost trials where there are any."""
-    return [
-        _strip(sheet, column, f"n{suffix}", lambda cell: str(cell.n)),
-        *_if_any(_strip(sheet, column, f"diverged{suffix}", lambda cell: _of(cell.diverged, cell.total))),
-        *_if_any(_strip(sheet, column, f"failed{suffix}", lambda cell: _of(cell.failed, cell.total))),
-        *_if_any(
-            _strip(sheet, column, f"not measured{suffix}", lambda cell: _of(cell.unmeasured, cell.total))
-        ),
-    ]
-
-
-def _reference(sheet: Sheet, column: Column, suffix: str) -> Iterator[Strip]:
-    """The paper's value, and at its own profile how ours compares."""
-    comparable = sheet.profile == "paper"
-    name = f"{'paper' if comparable else OTHER_SETTING}{suffix}"
-    yield from _if_any(
-        _strip(sheet, column, name, lambda cell: "" if cell.paper is None else exact(cell.paper))
-    )
-    if comparable:
-        yield from _if_any(
-            _strip(sheet, column, f"difference{suffix}", lambda cell: _signed(cell.difference, column.digits))
-        )
-        yield from _if_any(
-            _strip(sheet, column, f"verdict{suffix}", lambda cell: cell.verdict or "", numeric=False)
-        )
-
-
-def _strip(
-    sheet: Sheet, column: Column, header: str, text: Callable[[Cell], str], numeric: bool = True
-) -> Strip:
-    return Strip(
-        header, tuple("" if cell is None else text(cell) for cell in cells_of(sheet, column)), numeric
+    return PrintedColumn(
+        column.header, tuple(format_value(value, column.digits) for value in values), numeric
     )
 
 
-def _if_any(strip: Strip) -> Sequence[Strip]:
-    return [strip] if any(strip.texts) else []
+def _print_counts(sheet: Sheet, column: Column, suffix: str) -> Iterator[PrintedColumn]:
+    """n always; diverged, failed and unmeasured trials if there are any."""
+    yield _print_cells(sheet, column, f"n{suffix}", lambda cell: str(cell.n))
+    counts: dict[str, Callable[[Cell], int]] = {
+        "diverged": lambda cell: cell.diverged,
+        "failed": lambda cell: cell.failed,
+        "not measured": lambda cell: cell.unmeasured,
+    }
+    for name, count in counts.items():
+        texts = _print_cells(sheet, column, f"{name}{suffix}", _share_formatter(count))
+        yield from _omit_empty(texts)
+
+
+def _share_formatter(count: Callable[[Cell], int]) -> Callable[[Cell], str]:
+    """Prints "1 of 3"; nothing for a count of zero."""
+    return lambda cell: f"{count(cell)} of {cell.total}" if count(cell) else ""
+
+
+def _print_reference(sheet: Sheet, column: Column, suffix: str) -> Iterator[PrintedColumn]:
+    """The paper's value, and at the `paper` profile how ours compares."""
+    is_comparable = sheet.profile == "paper"
+    name = f"{'paper' if is_comparable else OTHER_SETTING}{suffix}"
+    yield from _omit_empty(_print_cells(sheet, column, name, _format_reference))
+    if is_comparable:
+
+        def format_difference(cell: Cell) -> str:
+            return "" if cell.difference is None else format_signed(cell.difference, column.digits)
+
+        yield from _omit_empty(_print_cells(sheet, column, f"difference{suffix}", format_difference))
+        yield from _omit_empty(
+            _print_cells(sheet, column, f"verdict{suffix}", lambda cell: cell.verdict or "", numeric=False)
+        )
+
+
+def _format_reference(cell: Cell) -> str:
+    return "" if cell.paper is None else format_exact(cell.paper)
+
+
+def _print_cells(
+    sheet: Sheet, column: Column, header: str, format_cell: Callable[[Cell], str], numeric: bool = True
+) -> PrintedColumn:
+    texts = ("" if cell is None else format_cell(cell) for cell in read_cells(sheet, column))
+    return PrintedColumn(header, tuple(texts), numeric)
+
+
+def _omit_empty(column: PrintedColumn) -> Sequence[PrintedColumn]:
+    return [column] if any(column.texts) else []
 
 
 def _counts_agree(sheet: Sheet, columns: Sequence[Column]) -> bool:
-    """Whether on each line every cell has the counts of the first column's, which is full; then they are
-    printed once."""
+    """Whether every line of the first column has a cell, and all cells of a line have the same counts."""
     first, *others = (
-        [cell and (cell.n, cell.diverged, cell.failed, cell.total) for cell in cells_of(sheet, c)]
-        for c in columns
+        [cell and (cell.n, cell.diverged, cell.failed, cell.total) for cell in read_cells(sheet, column)]
+        for column in columns
     )
     return all(first) and all(
-        entry in (None, own) for column in others for entry, own in zip(column, first, strict=True)
+        counts in (None, own) for column in others for counts, own in zip(column, first, strict=True)
     )
-
-
-def _of(count: int, total: int) -> str:
-    return f"{count} of {total}" if count else ""
-
-
-def _signed(value: float | None, digits: int) -> str:
-    if value is None:
-        return ""
-    text = number(value, digits)
-    return f"+{text}" if value > 0 and float(f"{value:.{digits}f}") else text

@@ -1,35 +1,31 @@
-"""A sheet as GitHub's Markdown, padded so that it also reads well as plain text."""
+"""A sheet as GitHub Markdown, padded so that it also reads well as plain text."""
 
 import re
 
 from bench.artifact import Sheet
-from bench.render.headings import heading, notes
-from bench.render.layout import Strip, spread
+from bench.render.headings import collect_notes, make_heading
+from bench.render.layout import PrintedColumn, lay_out
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
 
 
-def markdown(sheet: Sheet) -> str:
-    columns = [_column(strip) for strip in spread(sheet)]
+def render_markdown(sheet: Sheet) -> str:
+    columns = [_pad_column(column) for column in lay_out(sheet)]
     table = [f"| {' | '.join(line)} |" for line in zip(*columns, strict=True)]
-    below = [f"- {escaped(note)}" for note in notes(sheet)]
-    return (
-        "\n".join(
-            [f"# {escaped(heading(sheet))}", "", *table, "", escaped(sheet.caption), "", *below]
-        ).rstrip()
-        + "\n"
-    )
+    notes = [f"- {escape_markdown(note)}" for note in collect_notes(sheet)]
+    heading, caption = escape_markdown(make_heading(sheet)), escape_markdown(sheet.caption)
+    return "\n".join([f"# {heading}", "", *table, "", caption, "", *notes]).rstrip() + "\n"
 
 
-def escaped(text: str) -> str:
-    """On one line, with every character that Markdown would take for markup shown as itself."""
+def escape_markdown(text: str) -> str:
+    """The text on one line, with every character that Markdown reads as markup escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _column(strip: Strip) -> list[str]:
+def _pad_column(column: PrintedColumn) -> list[str]:
     """Header, rule and texts, all of one width."""
-    header, *texts = (escaped(text) for text in (strip.header, *strip.texts))
+    header, *texts = (escape_markdown(text) for text in (column.header, *column.texts))
     width = max(3, *map(len, (header, *texts)))
-    rule = "-" * (width - 1) + (":" if strip.numeric else "-")
-    padded = [text.rjust(width) if strip.numeric else text.ljust(width) for text in (header, *texts)]
+    rule = "-" * (width - 1) + (":" if column.numeric else "-")
+    padded = [text.rjust(width) if column.numeric else text.ljust(width) for text in (header, *texts)]
     return [padded[0], rule, *padded[1:]]

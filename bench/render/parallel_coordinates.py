@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.render.layout import MINUS
 from bench.render.plotting import COLOURS
-from sweeps.search.declaration import Configuration, best
+from sweeps.search.declaration import Configuration, find_best
 from sweeps.search.objective import Objective
 from sweeps.search.space import Axis
 
@@ -59,11 +59,13 @@ class Scale:
 def coordinates(panel: Any, configurations: Sequence[Configuration], title: str) -> None:
     search = configurations[0].search
     axes, objective = search.space.axes, search.objectives[0]
-    scored = [(entry, result.scores[0]) for entry in configurations if (result := entry.result()) is not None]
-    whole = [score for entry, score in scored if not entry.stopped and not entry.diverged]
-    scale, winner = Scale(whole or [score for _, score in scored]), best(configurations)
-    for entry, score in sorted(scored, key=lambda pair: (pair[0] in winner, not pair[0].stopped, pair[1])):
-        heights = [axis.position(entry.point[axis.name]) for axis in axes]
+    scored = [
+        (entry, result.scores[0]) for entry in configurations if (result := entry.compute_score()) is not None
+    ]
+    whole = [score for entry, score in scored if not entry.is_stopped and not entry.has_diverged]
+    scale, winner = Scale(whole or [score for _, score in scored]), find_best(configurations)
+    for entry, score in sorted(scored, key=lambda pair: (pair[0] in winner, not pair[0].is_stopped, pair[1])):
+        heights = [axis.locate(entry.point[axis.name]) for axis in axes]
         panel.plot(
             range(len(axes) + 1),
             [*heights, scale.place(score)],
@@ -84,11 +86,11 @@ def look(entry: Configuration, height: float, is_best: bool) -> dict[str, Any]:
     """Of its line."""
     from matplotlib import colormaps
 
-    if entry.diverged:
+    if entry.has_diverged:
         return DIVERGED
     return (
         STOPPED
-        if entry.stopped
+        if entry.is_stopped
         else (BEST if is_best else WHOLE) | {"color": colormaps["viridis_r"](0.1 + 0.9 * height)}
     )
 
@@ -107,7 +109,7 @@ def legend() -> list[Any]:
 def marks_of(axis: Axis) -> list[tuple[float, str]]:
     """Where values are written: the ends, what lies between at round numbers; every choice."""
     return [
-        (axis.position(value), f"{value:g}" if isinstance(value, float) else str(value))
+        (axis.locate(value), f"{value:g}" if isinstance(value, float) else str(value))
         for value in _values(axis)
     ]
 

@@ -1,13 +1,13 @@
-"""The look of every figure: colours that a colour-blind reader can tell apart, sizes that survive print, no
-display needed."""
+"""The style of every figure: a palette for colour-blind readers, sizes for print, no display needed."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette; series differ by marker or dash as well."""
+"""The palette of Okabe and Ito; series differ by marker or dash as well."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE: Any = {
     "font.size": 9,
@@ -18,11 +18,12 @@ STYLE: Any = {
     "pdf.fonttype": 42,
     "figure.constrained_layout.use": True,
 }
+FigureFormat = Literal["png", "pdf"]
+FIGURE_FORMATS: tuple[FigureFormat, ...] = ("png", "pdf")
 
 
-def panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
-    """A figure and its rows x columns axes (always a two-dimensional array), `width` by `height` inches a
-    panel."""
+def create_panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
+    """A figure and its axes as a two-dimensional array; each panel is `width` by `height` inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -31,8 +32,8 @@ def panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, A
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def mosaic(images: NDArray[Any], rows: int, columns: int, white: float, gap: int) -> NDArray[Any]:
-    """Images (n, side, side) as one, in reading order on a white sheet, as many as fit."""
+def tile_images(images: NDArray[Any], rows: int, columns: int, white: float, gap: int) -> NDArray[Any]:
+    """The first rows × columns images (n, side, side) in reading order on a white sheet."""
     side = images.shape[1]
     pitch = side + gap
     sheet = np.full((rows * pitch - gap, columns * pitch - gap), white, images.dtype)
@@ -42,20 +43,23 @@ def mosaic(images: NDArray[Any], rows: int, columns: int, white: float, gap: int
     return sheet
 
 
-def colour_mosaic(images: NDArray[Any], columns: int, gap: int = 1) -> NDArray[Any]:
-    """Bytes (n, channels, side, side) as one picture (height, width, 3), in reading order on a white sheet;
-    one channel is grey."""
+def tile_colour_images(images: NDArray[Any], columns: int, gap: int = 1) -> NDArray[Any]:
+    """Bytes (n, channels, side, side) as one image (height, width, 3) in reading order on a white sheet.
+
+    Images with one channel are grey.
+    """
     rows = -(-len(images) // columns)
     sheets = [
-        mosaic(images[:, channel], rows, columns, white=255, gap=gap) for channel in range(images.shape[1])
+        tile_images(images[:, channel], rows, columns, white=255, gap=gap)
+        for channel in range(images.shape[1])
     ]
     return np.stack(sheets if len(sheets) == 3 else sheets[:1] * 3, axis=-1)
 
 
-def save(figure: Any, path: Any) -> None:
-    """To a file; the ending says the format. No date inside, so that the same rows give the same bytes."""
+def save_figure(figure: Any, file: BinaryIO | str | Path, kind: FigureFormat = "png") -> None:
+    """Write the figure without a date, so the same rows give the same bytes."""
     import matplotlib
 
-    metadata = {"CreationDate": None} if str(path).endswith(".pdf") else {"Software": None}
+    metadata = {"CreationDate": None} if kind == "pdf" else {"Software": None}
     with matplotlib.rc_context(STYLE):
-        figure.savefig(path, metadata=metadata)
+        figure.savefig(file, format=kind, metadata=metadata)

@@ -1,8 +1,8 @@
-"""A sheet at the prompt. Where the output is no terminal it is plain text: no colour, no wrapping.
+"""Prints a sheet to the terminal; plain text without colour or wrapping if the output is not a terminal.
 
-The trap: rich shortens or drops what does not fit, and a shortened number is another number. So widths are
-decided here: in a narrow terminal only words are wrapped, and a table whose numbers need more room than there
-is gets it all the same.
+Trap: rich truncates or drops what does not fit, and a truncated number is a different number. Column widths
+are therefore computed here: in a narrow terminal only words are wrapped, and a table whose numbers need more
+room than the terminal has is printed at full width.
 """
 
 from collections.abc import Sequence
@@ -15,42 +15,43 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.artifact import Sheet
-from bench.render.headings import heading, notes
-from bench.render.layout import Strip, spread
+from bench.render.headings import collect_notes, make_heading
+from bench.render.layout import PrintedColumn, lay_out
 
 UNLIMITED = 10_000
 GAP = 3
-"""Between two columns of the box that is used."""
+"""Characters between two columns of the box style."""
 
 
 def print_sheet(sheet: Sheet, file: IO[str] | None = None) -> None:
-    """To standard output, or to the file."""
+    """Print to standard output, or to the file."""
     console = Console(file=file, highlight=False, markup=False, emoji=False)
     screen = console.width if console.is_terminal else UNLIMITED
-    table, below = _table(spread(sheet), screen), [Text(text) for text in (sheet.caption, *notes(sheet))]
-    for part in (Text(heading(sheet), style="bold"), "", table, "", *below):
-        console.width = UNLIMITED if part is table else screen
-        console.print(part)
+    table = _build_table(lay_out(sheet), screen)
+    below = [Text(text) for text in (sheet.caption, *collect_notes(sheet))]
+    for block in (Text(make_heading(sheet), style="bold"), "", table, "", *below):
+        console.width = UNLIMITED if block is table else screen
+        console.print(block)
 
 
-def _table(strips: Sequence[Strip], screen: int) -> Table:
+def _build_table(columns: Sequence[PrintedColumn], screen: int) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for strip, width in zip(strips, _widths(strips, screen), strict=True):
-        table.add_column(Text(strip.header), justify="right" if strip.numeric else "left", width=width)
-    for line in zip(*(strip.texts for strip in strips), strict=True):
+    for column, width in zip(columns, _fit_widths(columns, screen), strict=True):
+        table.add_column(Text(column.header), justify="right" if column.numeric else "left", width=width)
+    for line in zip(*(column.texts for column in columns), strict=True):
         table.add_row(*map(Text, line))
     return table
 
 
-def _widths(strips: Sequence[Strip], screen: int) -> list[int]:
-    """As wide as its widest text; where that is too much in all, headers and columns of words give way, down
-    to the longest."""
-    widths = [max([1, *map(cell_len, (strip.header, *strip.texts))]) for strip in strips]
-    excess = sum(widths) + GAP * (len(strips) - 1) - screen
-    for i in sorted(range(len(strips)), key=widths.__getitem__, reverse=True):
-        whole = strips[i].texts if strips[i].numeric else ()
-        words = [word for text in (strips[i].header, *strips[i].texts) for word in text.split()]
-        spare = widths[i] - max([1, *map(cell_len, (*words, *whole))])
+def _fit_widths(columns: Sequence[PrintedColumn], screen: int) -> list[int]:
+    """The width of each column's widest text. If the sum exceeds the screen, headers and columns of words are
+    narrowed, the widest first, down to their longest word."""
+    widths = [max([1, *map(cell_len, (column.header, *column.texts))]) for column in columns]
+    excess = sum(widths) + GAP * (len(columns) - 1) - screen
+    for i in sorted(range(len(columns)), key=widths.__getitem__, reverse=True):
+        unbroken = columns[i].texts if columns[i].numeric else ()
+        words = [word for text in (columns[i].header, *columns[i].texts) for word in text.split()]
+        spare = widths[i] - max([1, *map(cell_len, (*words, *unbroken))])
         cut = max(0, min(excess, spare))
         widths[i], excess = widths[i] - cut, excess - cut
     return widths
