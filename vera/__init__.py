@@ -1,7 +1,10 @@
-"""The science: models, data, training methods, estimators, samplers and evaluation, behind one Trainer.
+"""Energy-based models trained without MCMC: data, models, training methods, samplers and evaluation.
 
-Names are imported when they are first used, so that what needs no torch (`vera.errors`, reading results) does
-not load it.
+A run is built from a spec (`build_trainer(TrialSpec(...)).run()`) or from objects: pass a method of
+`vera.methods`, built from networks of `vera.models`, to a `Trainer`. `load_trainer` continues a run from its
+checkpoint. `load_plugin` registers your own methods, models and data sets.
+
+Names are imported on first use: `vera.errors` and `TrialSpec` do not load torch.
 """
 
 from importlib import import_module
@@ -16,10 +19,10 @@ if TYPE_CHECKING:
     from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
     from vera.training.trainer import Trainer, TrainingResult
 
-_HOME = {
+_MODULES = {
     "Generator": "vera.models.generator",
-    "TrainingResult": "vera.training.trainer",
     "Trainer": "vera.training.trainer",
+    "TrainingResult": "vera.training.trainer",
     "TrialSpec": "vera.spec.trial_spec",
     "VeraError": "vera.errors",
     "build_dataset": "vera.tasks.build",
@@ -32,8 +35,8 @@ _HOME = {
 __version__ = "0.1.0"
 __all__ = [
     "Generator",
-    "TrainingResult",
     "Trainer",
+    "TrainingResult",
     "TrialSpec",
     "VeraError",
     "build_dataset",
@@ -52,8 +55,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     if name in __all__:
         return import_module(f"vera.{name}")
     raise AttributeError(f"module 'vera' has no attribute '{name}'")

@@ -1,7 +1,6 @@
-"""Files that are written whole or not at all.
+"""Atomic writes: a file appears under its name complete, or not at all.
 
-Trap: two nodes of a cluster often have processes of one number, and a disk in common. So a temporary name is
-drawn by lot.
+Trap: processes on two nodes of a cluster can share a process id and a disk, so temporary names are random.
 """
 
 import os
@@ -14,8 +13,10 @@ from typing import BinaryIO
 
 @contextmanager
 def write_atomically(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file that takes this name when the block ends, flushed to disk; if the block fails, what had the name
-    keeps it."""
+    """Yield a file that is flushed to disk and renamed to `path` when the block ends.
+
+    If the block raises, the file previously at `path` is unchanged.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:

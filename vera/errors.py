@@ -1,23 +1,23 @@
-"""What a user can get wrong, each as one sentence that names the thing, the reason and the way on.
+"""Errors that the user can fix. Each message says what is wrong, where, and what to do next.
 
-A command line prints these without a traceback; everything else that is raised is a bug.
+The command line prints these without a traceback. Any other exception is a bug.
 """
 
 
 class VeraError(Exception):
-    """Base of every error that is the caller's to mend."""
+    """Base class of all errors that the user can fix."""
 
 
 class UnknownName(VeraError, LookupError):
-    """No method, model, data set or setting has that name."""
+    """No method, model, data set or setting has this name."""
 
 
 class SettingError(VeraError, ValueError):
-    """A setting has the wrong type or lies outside its range."""
+    """A setting has the wrong type or is out of range."""
 
 
 class IncompatibleModel(VeraError, TypeError):
-    """The method needs something of the model that the model does not have."""
+    """The model lacks something that the method or task requires."""
 
 
 class DataMissing(VeraError, FileNotFoundError):
@@ -25,7 +25,7 @@ class DataMissing(VeraError, FileNotFoundError):
 
 
 class DataCorrupt(VeraError, ValueError):
-    """A file of a data set is there, but is not the file that was published."""
+    """A file of a data set differs from the published file."""
 
 
 class CheckpointError(VeraError, ValueError):
@@ -33,4 +33,4 @@ class CheckpointError(VeraError, ValueError):
 
 
 class PluginError(VeraError, ImportError):
-    """A plug-in named by the user could not be loaded, or failed when it was used."""
+    """A plug-in could not be loaded, or its code raised an exception."""

@@ -1,2 +1,1 @@
-"""A trial as plain data: its spec, the validation of settings, and the registries that names are looked up
-in."""
+"""Trials as plain data: the spec, the validation of settings, and the registries of names."""

@@ -1,8 +1,8 @@
-"""Registries: methods, models and data sets by name, from this package or from outside it.
+"""Registries of methods, models, data sets and tasks by name, and the plug-ins that add to them.
 
-A plug-in is code, so it runs only when the user names it: a file given to `load_plugin`, or an installed
-entry point (groups `vera.methods`, `vera.jointmethods`, `vera.models`, `vera.datasets`) whose own name is
-asked for.
+A plug-in is code, so it runs only when the user names it: either its file is passed to `load_plugin`, or a
+name is looked up that an installed entry point provides (groups `vera.methods`, `vera.jointmethods`,
+`vera.models`, `vera.datasets`).
 """
 
 import hashlib
@@ -22,14 +22,16 @@ from vera.spec.settings import check_names, settings_of, suggest, suggest_or_lis
 T = TypeVar("T", bound=Callable[..., Any])
 
 _plugins: dict[str, Path] = {}
-"""Module → file, of the plug-ins that were loaded."""
+"""Module name → file, for the plug-ins loaded by `load_plugin`."""
 _sources: dict[str, str] = {}
-"""Module → a short hash of its file as it was when it was loaded, of plug-ins and of entry points."""
+"""Module name → short hash of its file at load time, for plug-in files and entry points."""
 
 
 class Registry(Generic[T]):
-    """Names to factories of one kind; an unknown name is answered with the nearest known ones. `home` is
-    where ours are, `listing` the command that shows them."""
+    """Maps names to factories of one kind. An unknown name raises `UnknownName` with the closest known names.
+
+    `home` is the package whose import registers the built-in entries, `listing` the command that lists them.
+    """
 
     def __init__(self, kind: str, home: str | None = None, listing: str = "") -> None:
         self.kind = kind
@@ -39,12 +41,13 @@ class Registry(Generic[T]):
 
     @property
     def _entries(self) -> dict[str, T]:
-        """What is registered, after our own package of this kind has had its say."""
+        """All registered factories, built-in ones included."""
         if self._home is not None:
             import_module(self._home)
         return self._known
 
     def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that registers a factory; a name that is already taken raises `VeraError`."""
         if not isinstance(name, str) or not name:
             raise VeraError(f"A {self.kind} needs a name, got {name!r}.")
 
@@ -52,9 +55,10 @@ class Registry(Generic[T]):
             known = self._entries.get(name)
             if known is not None and not _same_definition(known, factory):
                 file = getattr(sys.modules.get(factory.__module__), "__file__", None)
+                origin = f" of {file}" if file else ""
                 raise VeraError(
-                    f"The {self.kind} name '{name}' is taken by {known.__module__}.{known.__qualname__}: register "
-                    f"{factory.__qualname__}{f' of {file}' if file else ''} under another name, such as 'my-{name}'."
+                    f"The {self.kind} name '{name}' is taken by {known.__module__}.{known.__qualname__}: "
+                    f"register {factory.__qualname__}{origin} under another name, such as 'my-{name}'."
                 )
             self._entries[name] = factory
             return factory
@@ -62,36 +66,40 @@ class Registry(Generic[T]):
         return add
 
     def get(self, name: str) -> T:
+        """The factory of that name; loads the entry point that provides it, if there is one."""
         if name not in self._entries:
             self._load_entry_point(name)
         if name not in self._entries:
-            raise UnknownName(f"There is no {self.kind} '{name}'.{self._offer(name)}")
+            raise UnknownName(f"There is no {self.kind} '{name}'.{self._suggest(name)}")
         return self._entries[name]
 
-    def _offer(self, name: str) -> str:
-        """What else there is; where a verb lists it, that verb in place of all names."""
+    def _suggest(self, name: str) -> str:
+        """Close names, or else all names; with a listing command, that command in place of all names."""
         if not self._listing:
             return suggest_or_list(name, self.names())
         return f"{suggest(name, self.names())} To see them: {self._listing}"
 
     def create(self, name: str, **settings: Any) -> Any:
+        """Call the factory of that name, after checking that the settings exist and are complete."""
         factory = self.get(name)
         known = settings_of(factory)
         check_names(f"{self.kind} '{name}'", known, settings)
         missing = [s.name for s in known.values() if s.is_required and s.name not in settings]
         if missing:
             raise VeraError(f"The {self.kind} '{name}' needs {', '.join(missing)}.")
-        with wrap_plugin_errors(f"making the {self.kind} '{name}'"):
+        with wrap_plugin_errors(f"creating the {self.kind} '{name}'"):
             return factory(**settings)
 
     def name_of(self, factory: Any) -> str | None:
+        """The name under which the factory is registered."""
         return next((name for name, known in self._entries.items() if known is factory), None)
 
     def names(self) -> list[str]:
+        """All names, including those of entry points that are not loaded yet."""
         return sorted({*self._entries, *(point.name for point in entry_points(group=self.group))})
 
     def plugin_names(self) -> list[str]:
-        """What plug-ins have registered so far; loads nothing."""
+        """The names that plug-ins have registered so far. Loads no entry point."""
         home = self._home or ""
         return sorted(
             name
@@ -111,11 +119,13 @@ class Registry(Generic[T]):
                     f"The {self.kind} '{name}' of the plug-in {point.value} failed to load: {error}"
                 ) from error
             self._entries.setdefault(name, factory)
-            _note_source(factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None))
+            _record_source_hash(
+                factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None)
+            )
 
 
 def _same_definition(one: Any, other: Any) -> bool:
-    """A file loaded twice defines the same thing twice; that is not a clash."""
+    """Whether both come from the same definition. Loading a file twice is not a clash of names."""
     return bool((one.__module__, one.__qualname__) == (other.__module__, other.__qualname__))
 
 
@@ -129,12 +139,12 @@ tasks: Registry[Any] = Registry("task", home="vera.tasks")
 
 
 def load_plugin(path: str | Path) -> None:
-    """Run a Python file that registers methods, models or data sets of the user's own."""
-    if Path(path).is_dir():
-        raise PluginError(
-            f"The plug-in '{path}' is {'a directory' if str(path) else 'no file'}: name a Python file."
-        )
+    """Run a Python file that registers the user's own methods, models or data sets."""
+    if not str(path):
+        raise PluginError("The path of the plug-in is empty: name a Python file.")
     path = Path(path)
+    if path.is_dir():
+        raise PluginError(f"The plug-in '{path}' is a directory: name a Python file.")
     if not path.is_file():
         raise PluginError(f"There is no plug-in file {path}.")
     name = f"vera_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
@@ -143,7 +153,7 @@ def load_plugin(path: str | Path) -> None:
         raise PluginError(f"{path} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    _note_source(name, path)
+    _record_source_hash(name, path)
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
@@ -151,7 +161,7 @@ def load_plugin(path: str | Path) -> None:
         if isinstance(error, VeraError | KeyboardInterrupt):
             raise
         raise PluginError(
-            f"The plug-in {path} failed{_where(error, path)}: {type(error).__name__}: {error}"
+            f"The plug-in {path} failed{_locate_error(error, path)}: {type(error).__name__}: {error}"
         ) from error
     _plugins[name] = path
     _check_registered(path, name)
@@ -159,110 +169,113 @@ def load_plugin(path: str | Path) -> None:
 
 @contextmanager
 def wrap_plugin_errors(doing: str) -> Iterator[None]:
-    """What goes wrong in a plug-in's own lines is one sentence of which, where and why; what goes wrong in
-    ours stays a bug."""
+    """Turn an exception raised in a plug-in's code into a `PluginError` that names file, line and `doing`.
+
+    Other exceptions pass unchanged.
+    """
     try:
         yield
     except (VeraError, MemoryError):
         raise
     except Exception as error:
         for path in _plugins.values():
-            if line := _where(error, path):
-                why = " ".join(f"{type(error).__name__}: {error}".split())
-                raise PluginError(f"The plug-in {path} failed{line}, {doing}: {why}") from error
+            if line := _locate_error(error, path):
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                raise PluginError(f"The plug-in {path} failed{line}, {doing}: {reason}") from error
         raise
 
 
 def find_plugin_file(factory: Any) -> Path | None:
-    """The file that defines it, where that is a plug-in."""
+    """The plug-in file that defines the factory; None if no plug-in does."""
     return _plugins.get(getattr(factory, "__module__", ""))
 
 
 def find_source_hash(factory: Any) -> str:
-    """A short hash of the file that defines it, where that is a plug-in's; else empty."""
+    """A short hash of the plug-in file that defines the factory; empty if no plug-in does."""
     return _sources.get(getattr(factory, "__module__", ""), "")
 
 
-def _note_source(module: str, file: str | Path | None) -> None:
+def _record_source_hash(module: str, file: str | Path | None) -> None:
     if file is not None:
-        with suppress(OSError):  # code in an archive has no file
+        with suppress(OSError):  # code inside an archive has no file
             _sources[module] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
-def _where(error: BaseException, path: Path) -> str:
-    """The last line of the plug-in that was at work."""
+def _locate_error(error: BaseException, path: Path) -> str:
+    """The last line of this file in the traceback, as " in line 3"; empty if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
     return f" in line {lines[-1]}" if lines else ""
 
 
 def find_unregistered_classes(path: str | Path) -> list[str]:
-    """The names of classes that a plug-in defines, that could train, and that nobody can ask for: a decorator
-    may be missing."""
-    modules = [name for name, own in _plugins.items() if own == Path(path)]
+    """Names of complete method classes that a loaded plug-in defines but does not register, usually because a
+    decorator is missing."""
+    modules = [name for name, file in _plugins.items() if file == Path(path)]
     defined = [
-        one
+        value
         for name in modules
-        for one in vars(sys.modules[name]).values()
-        if getattr(one, "__module__", "") == name
+        for value in vars(sys.modules[name]).values()
+        if isinstance(value, type) and value.__module__ == name
     ]
-    known = [
-        factory for registry in (methods, joint_methods, estimators) for factory in registry._known.values()
+    registered = [
+        factory
+        for registry in (methods, joint_methods, estimators)
+        for factory in registry._known.values()
+        if isinstance(factory, type)
     ]
     return [
-        one.__name__
-        for one in defined
-        if isinstance(one, type) and hasattr(one, "network_names") and not getattr(one, "__abstractmethods__", ())
-        and not any(isinstance(factory, type) and issubclass(factory, one) for factory in known)
-    ]  # fmt: skip
+        cls.__name__
+        for cls in defined
+        if hasattr(cls, "network_names")
+        and not getattr(cls, "__abstractmethods__", ())
+        and not any(issubclass(factory, cls) for factory in registered)
+    ]
 
 
 def _check_registered(path: Path, module: str) -> None:
-    """What it calls a method must be one, and no class may lack a part; say so at once, not when a table asks
-    for it."""
+    """Raise `PluginError`, and remove the entry, if the plug-in registered something that cannot be used."""
     for registry in (methods, joint_methods, models, datasets, unseen_sets, estimators, tasks):
-        for name, factory in list(registry._known.items()):
-            wrong = (
-                _wrong_with(factory, registry in (methods, joint_methods))
-                if factory.__module__ == module
-                else ""
-            )
-            if wrong:
+        added = [(name, each) for name, each in registry._known.items() if each.__module__ == module]
+        for name, factory in added:
+            if problem := _find_problem(factory, is_method=registry in (methods, joint_methods)):
                 del registry._known[name]
                 raise PluginError(
-                    f"The plug-in {path} registers the {registry.kind} '{name}', but {factory.__qualname__} {wrong}."
+                    f"The plug-in {path} registers the {registry.kind} '{name}', "
+                    f"but {factory.__qualname__} {problem}."
                 )
 
 
-def _wrong_with(factory: Any, is_method: bool) -> str:
-    """Why nothing can be made of it; nothing if something can."""
-    wrong = (
-        (_no_method(factory) if is_method else "")
-        or _unresolved(factory)
-        or (factory.misdeclared() if is_method else "")
+def _find_problem(factory: Any, is_method: bool) -> str:
+    """Why the factory cannot be used; empty if it can."""
+    problem = (
+        (_find_class_problem(factory) if is_method else "")
+        or _find_annotation_problem(factory)
+        or (factory.find_declaration_error() if is_method else "")
     )
-    lacking = sorted(getattr(factory, "__abstractmethods__", ()))
-    return wrong or (f"lacks {' and '.join(lacking)}: see {_contract(factory)}" if lacking else "")
+    missing = sorted(getattr(factory, "__abstractmethods__", ()))
+    return problem or (f"lacks {' and '.join(missing)}: see {_find_contract(factory)}" if missing else "")
 
 
-def _unresolved(factory: Any) -> str:
-    """An annotation in quotes is not looked at by Python, so it may name anything."""
+def _find_class_problem(factory: Any) -> str:
+    """Why the factory is not a method class; empty if it is one."""
+    contract = import_module("vera.methods.contract").Method
+    if not (isinstance(factory, type) and issubclass(factory, contract)):
+        return "is not a subclass of vera.methods.Method"
+    return "" if "__dataclass_fields__" in vars(factory) else "lacks the decorator @dataclass(eq=False)"
+
+
+def _find_annotation_problem(factory: Any) -> str:
+    """Python does not evaluate annotations in quotes, so an undefined name shows only here."""
     try:
         settings_of(factory)
     except Exception as error:
-        return f"has an annotation that means nothing ({type(error).__name__}: {error}): define or import what it names"
+        reason = f"{type(error).__name__}: {error}"
+        return f"has an annotation that cannot be resolved ({reason}): define or import its names"
     return ""
 
 
-def _contract(factory: type) -> str:
-    """The class that asks for what it lacks."""
-    asking = next(kind for kind in factory.__mro__[1:] if getattr(kind, "__abstractmethods__", ()))
-    return f"{asking.__module__}.{asking.__qualname__}"
-
-
-def _no_method(factory: Any) -> str:
-    """Why it is no method; nothing if it is one."""
-    contract = import_module("vera.methods.contract").Method
-    if not (isinstance(factory, type) and issubclass(factory, contract)):
-        return "is no class derived from vera.methods.Method"
-    return "" if "__dataclass_fields__" in vars(factory) else "lacks the decorator @dataclass(eq=False)"
+def _find_contract(factory: type) -> str:
+    """The base class that declares the abstract methods."""
+    contract = next(cls for cls in factory.__mro__[1:] if getattr(cls, "__abstractmethods__", ()))
+    return f"{contract.__module__}.{contract.__qualname__}"

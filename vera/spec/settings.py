@@ -1,9 +1,9 @@
-"""Settings: a signature is the config, its validation and its documentation, written once.
+"""Settings: an annotated signature is the configuration, its validation and its documentation in one place.
 
-A range stands in the annotation (`k: Count = 20`, `lr: Annotated[Positive, "energy learning rate"] = 1e-4`),
-and the same annotation checks a dataclass (`check_fields`) and a constructor (`validated`). Values that came
-through JSON are brought to the annotated type (a list to a tuple, 1 to 1.0); nothing else is converted, and a
-NaN is never a valid setting.
+The annotation gives type, range and help text: `lr: Annotated[Positive, "energy learning rate"] = 1e-4`. It
+checks dataclass fields (`check_fields`) and the arguments of functions and constructors (`validated`). Values
+read from JSON are converted to the annotated type (a list to a tuple, 1 to 1.0). Nothing else is converted,
+and NaN is never a valid setting.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from vera.errors import SettingError, UnknownName
 
 @dataclass(frozen=True)
 class Bound:
-    """low <= value <= high, or low < value where `strict`."""
+    """low <= value <= high and value < below; with `strict`, low < value."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -40,14 +40,10 @@ class Bound:
 
     def __str__(self) -> str:
         lower = f"{'above' if self.strict else 'at least'} {self.low:g}" if self.low > -math.inf else ""
-        upper = (
-            f"below {self.below:g}"
-            if self.below < math.inf
-            else f"at most {self.high:g}"
-            if self.high < math.inf
-            else ""
-        )
-        return " and ".join(part for part in (lower, upper) if part)
+        upper = f"at most {self.high:g}" if self.high < math.inf else ""
+        if self.below < math.inf:
+            upper = f"below {self.below:g}"
+        return " and ".join(limit for limit in (lower, upper) if limit)
 
 
 Positive = Annotated[float, Bound(0, strict=True)]
@@ -63,7 +59,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Setting:
-    """One knob: what it is called, what it takes, what it is by default, what it does."""
+    """One setting: its name, the type and range of its values, its default and its help text."""
 
     name: str
     annotation: Any
@@ -76,7 +72,7 @@ class Setting:
 
 
 def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
-    """Every argument of a class or function, with its default and the help text of its annotation."""
+    """The arguments of a class or function, each with its default and the help text of its annotation."""
     hints = _hints(factory)
     found = {}
     for name, parameter in inspect.signature(factory).parameters.items():
@@ -87,36 +83,36 @@ def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
 
 
 def check_names(owner: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Refuse a setting that the factory does not have, and offer the nearest name."""
+    """Raise `UnknownName`, with the closest known names, for a given setting that is not known."""
     for name in given:
         if name not in known:
             raise UnknownName(f"{owner} has no setting '{name}'.{suggest_or_list(name, known)}")
 
 
 def suggest_or_list(name: str, known: Mapping[str, Any] | list[str]) -> str:
-    """A sentence that offers the names closest to a mistyped one, or all of them."""
-    return suggest(name, known) or _all_of(known)
+    """A sentence with the known names closest to a mistyped one, or with all known names if none is close."""
+    return suggest(name, known) or (
+        f" Available: {', '.join(sorted(known, key=by_number))}." if known else ""
+    )
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the names that begin so, or are closest to a mistyped one, if any is close. Of a
-    short one a letter counts for more."""
-    begun = sorted((each for each in known if len(name) > 2 and each.startswith(name)), key=by_number)
-    close = begun[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
+    """A sentence with at most three known names that start with `name` or are close to it; empty if none is.
+
+    The similarity required of short names is lower, because a single letter weighs more in them.
+    """
+    completions = sorted((each for each in known if len(name) > 2 and each.startswith(name)), key=by_number)
+    close = completions[:3] or get_close_matches(name, list(known), n=3, cutoff=0.7 if len(name) > 4 else 0.6)
     return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
-def _all_of(known: Mapping[str, Any] | list[str]) -> str:
-    return f" There is: {', '.join(sorted(known, key=by_number))}." if known else ""
-
-
 def by_number(name: str) -> list[str | int]:
-    """The key to sort names by, where figure2 is to come before figure10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+    """A sort key that puts figure2 before figure10."""
+    return [int(piece) if piece.isdecimal() else piece for piece in re.split(r"(\d+)", name)]
 
 
 def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:
-    """The value in the annotated type, or one error that names owner, setting, rule and value."""
+    """The value in the annotated type; raises `SettingError` that names owner, setting, rule and value."""
     if get_origin(annotation) is Annotated:
         base, *notes = get_args(annotation)
         value = check_value(owner, name, value, base)
@@ -165,20 +161,20 @@ def _check_tuple(owner: str, name: str, value: Any, members: tuple[Any, ...]) ->
 
 def _check_plain(owner: str, name: str, value: Any, annotation: Any) -> Any:
     if annotation is float and not isinstance(value, bool) and isinstance(value, numbers.Real):
-        value = float(value)  # of an int, or of numpy's number
+        value = float(value)  # also from an int or a numpy number
     if annotation is int and not isinstance(value, bool) and isinstance(value, numbers.Integral):
         value = int(value)
     if annotation not in (bool, int, float, str):
         return value
     if not isinstance(value, annotation) or (annotation is int and isinstance(value, bool)):
-        raise SettingError(f"{owner}: {name} must be {_article(annotation)}, got {value!r}.")
+        raise SettingError(f"{owner}: {name} must be {_describe_type(annotation)}, got {value!r}.")
     if annotation is float and not math.isfinite(value):
         raise SettingError(f"{owner}: {name} must be finite, got {value!r}.")
     return value
 
 
 def is_checkable(annotation: Any) -> bool:
-    """Whether `check_value` tells a good value from a bad one; whoever writes Any wants none told."""
+    """Whether `check_value` can check values against the annotation. `Any` counts: it asks for no check."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return is_checkable(members[0])
@@ -187,12 +183,12 @@ def is_checkable(annotation: Any) -> bool:
     return origin is Literal or annotation in (bool, int, float, str, type(None), Any)
 
 
-def _article(annotation: type) -> str:
-    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[annotation]
+def _describe_type(annotation: type) -> str:
+    return {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[annotation]
 
 
 def check_fields(instance: Any) -> None:
-    """Check every field of a dataclass against its annotation, in place."""
+    """Check the fields of a dataclass instance against their annotations and convert them in place."""
     owner: Any = type(instance)
     hints = _hints(owner)
     for field in dataclasses.fields(instance):
@@ -203,7 +199,7 @@ def check_fields(instance: Any) -> None:
 
 
 def validated(function: F) -> F:
-    """Check the arguments of a function or constructor against its annotations before it runs."""
+    """Decorator that checks and converts the arguments of a function or constructor by its annotations."""
     signature = inspect.signature(function)
     owner = function.__qualname__.removesuffix(".__init__")
 

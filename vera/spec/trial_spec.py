@@ -1,8 +1,8 @@
 """A trial as plain data.
 
-Every part is named in a registry and carries its settings: {"name": "vera", "lr": 1e-3}. Nothing here is a
-path, a host or a device, and nothing here loads torch: whoever declares or renders trials needs only this.
-`vera/tasks/build.py` makes Trainers of it.
+Each component of a spec has a registered name and its settings: {"name": "vera", "lr": 1e-3}. A spec contains
+no path, host or device, and this module does not load torch, so declaring and rendering trials stays cheap.
+`vera/tasks/build.py` builds Trainers from specs.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,16 @@ from vera.errors import SettingError
 from vera.spec.settings import Count, NonNegativeCount, check_fields, check_names, settings_of
 
 Component = Mapping[str, Any]
-"""{"name": a registered name, and its settings}."""
+"""A registered name with its settings: {"name": ..., setting: value, ...}."""
 
 
 @dataclass(frozen=True)
 class TrialSpec:
-    """One training run: data, networks by role ("energy", "generator", "statistics"), method, budget and
-    seed.
+    """One training run: data, networks by role ("energy", "generator", "statistics"), method, steps and seed.
 
-    `task` says what it trains for and what is measured (see vera/tasks/contract.py), by name or, where it has
-    settings, as a part like the others; `evaluate_every` how often on the way. `restarts` is how often a run
-    that diverges begins again from scratch, with another seed; each restart is recorded in the trial's row.
+    `task` decides what is trained and measured (see vera/tasks/contract.py); it is a name or a component with
+    settings. The model is evaluated every `evaluate_every` steps. A run that diverges starts again from
+    scratch with another seed, at most `restarts` times; each restart is recorded in the trial's row.
     """
 
     dataset: Component
@@ -44,24 +43,23 @@ class TrialSpec:
             raise SettingError(f"TrialSpec: networks must map roles to networks, got {self.networks!r}.")
         for name in ("dataset", "networks", "method", "task"):
             object.__setattr__(self, name, _plain(getattr(self, name)))
-        for role, part in {
-            "dataset": self.dataset,
-            "method": self.method,
-            "task": self.task_component,
-            **self.networks,
-        }.items():
-            if not isinstance(part, Mapping) or not isinstance(part.get("name"), str):
-                raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {part!r}.")
+        components = {"dataset": self.dataset, "method": self.method, "task": self.task_component}
+        for role, component in {**components, **self.networks}.items():
+            if not isinstance(component, Mapping) or not isinstance(component.get("name"), str):
+                raise SettingError(f"TrialSpec: {role} must be a mapping with a 'name', got {component!r}.")
 
     @property
     def task_component(self) -> Component:
+        """The task as a component, also if it is given by name only."""
         return {"name": self.task} if isinstance(self.task, str) else self.task
 
     def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSpec":
+        """The spec with these fields; unknown and missing fields raise."""
         if not isinstance(values, Mapping):
             raise SettingError(f"TrialSpec: needs a mapping of its fields, got {values!r}.")
         check_names("TrialSpec", settings_of(cls), values)
@@ -71,8 +69,13 @@ class TrialSpec:
         return cls(**values)
 
 
+def split_component(component: Component) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of a component."""
+    return component["name"], {key: value for key, value in component.items() if key != "name"}
+
+
 def _plain(value: Any) -> Any:
-    """As JSON would give it back: numpy's numbers as Python's, tuples as lists."""
+    """The value as JSON would return it: numpy numbers as Python numbers, tuples as lists."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

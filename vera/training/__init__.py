@@ -1,1 +1,1 @@
-"""The training loop and everything it keeps: journal, checkpoints, optimisers, schedules, random state."""
+"""The training loop and its state: journal, checkpoints, optimisers, schedules, random state."""

@@ -1,7 +1,8 @@
-"""Checkpoint files: written whole or not at all, read without executing code, and refused by any other run.
+"""Checkpoint files: written atomically and read without executing code.
 
-A checkpoint is written under a temporary name, flushed to disk and renamed, so a crash leaves the old one.
-Reading uses `weights_only`, so a checkpoint from a stranger can hold wrong numbers but no program.
+A checkpoint is written under a temporary name, flushed to disk and renamed, so a crash leaves the old one
+intact. It is read with `weights_only`, so a checkpoint from an untrusted source can contain wrong numbers but
+no program.
 """
 
 import pickle
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from vera.atomic_write import write_atomically
 from vera.errors import CheckpointError
@@ -20,6 +21,7 @@ KEYS = {"identity", "spec", "step", "seconds", "result", "method", "stream", "ra
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write the state to the file. If that fails, an earlier checkpoint at this path is unchanged."""
     check_plain_data("the checkpoint", state)
     if not path.name:
         raise CheckpointError(f"A checkpoint needs a file name, got '{path}'.")
@@ -30,39 +32,38 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(
-            f"The checkpoint {path} cannot be written ({reason}); an earlier one is as it was."
+            f"The checkpoint {path} cannot be written ({reason}); an earlier one is unchanged."
         ) from error
 
 
 def check_plain_data(what: str, value: Any, key: str = "") -> None:
-    """Raise, naming the place, unless the value is made of plain data and tensors: anything else could not be
-    read back."""
+    """Raise `CheckpointError`, naming the key, if the value contains anything but plain data and tensors.
+
+    `weights_only` could not read other objects.
+    """
     if type(value) in (type(None), bool, int, float, str) or isinstance(value, Tensor):
         return
+    subject = f"{what[0].upper()}{what[1:]} must be plain data and tensors"
     if not isinstance(value, dict | list | tuple) or hasattr(value, "_fields"):
-        raise CheckpointError(
-            f"{what[0].upper()}{what[1:]} must be plain data and tensors; {key or 'it'} is {type(value).__name__}."
-        )
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, item in items:
+        raise CheckpointError(f"{subject}; {key or 'it'} is {type(value).__name__}.")
+    for name, item in value.items() if isinstance(value, dict) else enumerate(value):
         if type(name) not in (int, str):
-            raise CheckpointError(
-                f"{what[0].upper()}{what[1:]} must be plain data; a key of {key or 'it'} is {type(name).__name__}."
-            )
+            raise CheckpointError(f"{subject}; a key of {key or 'it'} is {type(name).__name__}.")
         check_plain_data(what, item, f"{key}.{name}" if key else str(name))
 
 
 def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
+    """The state in the file, with its tensors on the device."""
     if not path.is_file():
         raise CheckpointError(f"There is no checkpoint {path}.")
     try:
-        _check_whole(path)
+        _check_archive(path)
         state = torch.load(path, map_location=device, weights_only=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
-            f"{path} is not a readable checkpoint: it holds more than numbers and texts."
+            f"{path} is not a readable checkpoint: it contains objects other than plain data and tensors."
         ) from error
-    except Exception as error:  # torch raises whatever the bytes make its parsers raise
+    except Exception as error:  # damaged bytes can make torch's parsers raise anything
         raise CheckpointError(
             f"{path} is not a readable checkpoint: {(str(error) or repr(error)).splitlines()[0]}"
         ) from error
@@ -71,56 +72,10 @@ def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
     return state
 
 
-def _check_whole(path: Path) -> None:
-    """torch neither checks the checksums of the archive it writes nor always notices that its end is
-    missing."""
+def _check_archive(path: Path) -> None:
+    """Raise if the archive is truncated or damaged. torch does not check its checksums and does not always
+    notice a missing end."""
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
     if damaged is not None:
         raise zipfile.BadZipFile(f"{damaged} is damaged")
-
-
-def describe_network(network: nn.Module) -> dict[str, Any]:
-    """Every layer's type and plain options, every weight's shape and type. What a layer keeps in other
-    objects is not seen."""
-    layers = {name or "self": f"{type(m).__name__}({_options(m)})" for name, m in network.named_modules()}
-    return layers | {
-        name: f"{value.dtype} {list(value.shape)}" for name, value in network.state_dict().items()
-    }
-
-
-def _options(module: nn.Module) -> str:
-    plain = {
-        k: v for k, v in vars(module).items() if not k.startswith("_") and k != "training" and _is_plain(v)
-    }
-    return ", ".join(f"{name}={value}" for name, value in sorted(plain.items()))
-
-
-def _is_plain(value: Any) -> bool:
-    return (
-        all(map(_is_plain, value))
-        if isinstance(value, tuple | list)
-        else isinstance(value, bool | int | float | str)
-    )
-
-
-def check_same_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Raise, naming what differs, unless the checkpoint was written by a run with our identity."""
-    a, b = _flatten(theirs), _flatten(ours)
-    different = sorted(
-        (key for key in {*a, *b} if a.get(key) != b.get(key)), key=lambda key: (key != "method.name", key)
-    )
-    differences = [f"{key} was {a.get(key, 'absent')}, is {b.get(key, 'absent')}" for key in different]
-    if differences:
-        more = f" (and {len(differences) - 5} more)" if len(differences) > 5 else ""
-        raise CheckpointError(f"{path} belongs to another run: {'; '.join(differences[:5])}{more}.")
-
-
-def _flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            flat |= _flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = list(value) if isinstance(value, tuple) else value
-    return flat

@@ -1,5 +1,5 @@
-"""Ctrl-C between two steps, never inside one: a run that is interrupted can be saved and goes on bit for
-bit."""
+"""Ctrl-C takes effect between two steps, never inside one, so an interrupted run can be saved and resumed
+bit-identically."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Interrupt:
-    """Whether someone asked to stop. `check` raises KeyboardInterrupt then, with the signal that asked."""
+    """A pending request to stop; `check` raises it as KeyboardInterrupt with the number of the signal."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -20,36 +20,36 @@ class Interrupt:
         return self.signal is not None
 
     def check(self) -> None:
+        """Raise KeyboardInterrupt if a signal is pending."""
         if self.signal is not None:
-            by, self.signal = self.signal, None
-            raise KeyboardInterrupt(by)
+            number, self.signal = self.signal, None
+            raise KeyboardInterrupt(number)
 
 
 @contextmanager
-def defer_interrupt(*likewise: signal.Signals) -> Iterator[Interrupt]:
-    """Hold back the first Ctrl-C until `check` is called; a second one gets through at once.
+def defer_interrupt(*signals: signal.Signals) -> Iterator[Interrupt]:
+    """Hold back the first Ctrl-C until `check` is called; a second one raises at once.
 
-    Outside the main thread nothing is held back, nor where the caller ignores Ctrl-C or has a handler of
-    their own. The signals `likewise` count as Ctrl-C whoever handles them otherwise: Ray has a handler of its
-    own for SIGTERM, which prints its stack.
+    Nothing is held back outside the main thread, and Ctrl-C is not held back if the caller ignores it or
+    handles it. Additional `signals` are treated like Ctrl-C whatever their handler is: Ray's handler for
+    SIGTERM prints the stack.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def hold_back(number: int, frame: FrameType | None) -> None:
         if interrupt.is_pending:
             raise KeyboardInterrupt(number)
         interrupt.signal = number
 
-    theirs = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    held = [*([] if theirs else [signal.SIGINT]), *likewise]
-    previous: dict[signal.Signals, Any] = {each: signal.signal(each, note) for each in held}
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    deferred = [signal.SIGINT, *signals] if is_default else [*signals]
+    previous: dict[signal.Signals, Any] = {each: signal.signal(each, hold_back) for each in deferred}
     try:
         yield interrupt
     finally:
         for each, handler in previous.items():
-            signal.signal(
-                each, handler or signal.SIG_DFL
-            )  # none: one that is not Python's, and cannot be put back
+            # A handler that was not installed from Python is None and cannot be restored.
+            signal.signal(each, handler or signal.SIG_DFL)

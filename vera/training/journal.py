@@ -1,8 +1,9 @@
-"""The journal of a run: metric histories, evaluations, and the watch for divergence.
+"""The journal of a run: metric histories, evaluations and the detection of divergence.
 
-Metrics arrive as 0-d tensors and wait, unread, for the end of their block; one transfer then brings the whole
-block to the host. A value that is not finite, or a loss beyond the limit, ends the run at the step where it
-first stood, which is found inside the block. Nothing that is not finite is ever averaged, replaced or kept.
+Metrics arrive as 0-d tensors and stay on the device until their block ends; one transfer then copies the
+whole block to the host. A value that is not finite, or a loss beyond the limit, ends the run at the exact
+step where it first occurred, which is found inside the block. Non-finite values are never averaged, replaced
+or stored.
 """
 
 import math
@@ -16,7 +17,7 @@ from vera.errors import VeraError
 
 
 class DivergenceError(Exception):
-    """A metric stopped being finite, or the loss left its bounds."""
+    """A metric is no longer finite, or the loss exceeds its limit."""
 
     def __init__(self, step: int, reason: str) -> None:
         super().__init__(f"diverged at step {step}: {reason}")
@@ -24,46 +25,41 @@ class DivergenceError(Exception):
 
 
 class Journal:
-    """Means over blocks of `block` steps; `history` and `evaluations` are rows of plain numbers with a
-    "step"."""
+    """Records metrics as means over blocks of `block` steps, and evaluations as they are.
+
+    `history` and `evaluations` are rows of plain numbers with a "step".
+    """
 
     def __init__(self, block: int, max_loss: float) -> None:
         self.block, self.max_loss = block, max_loss
         self.history: list[dict[str, float]] = []
         self.evaluations: list[dict[str, float]] = []
         self._names: list[str] = []
-        self._waiting: list[dict[str, Tensor]] = []
-        self._held = torch.empty(0, 0, dtype=torch.float64)
+        self._on_device: list[dict[str, Tensor]] = []
+        self._on_host = torch.empty(0, 0, dtype=torch.float64)
 
     def record(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
-        if not isinstance(metrics, dict):
-            raise VeraError(f"A method must report a dict of metrics, got {type(metrics).__name__}.")
-        if "loss" not in metrics:
-            raise VeraError(
-                f"A method must report its loss at every step, got {', '.join(metrics) or 'nothing'}."
-            )
-        for name, value in metrics.items():
-            if not isinstance(value, Tensor) or value.dim():
-                raise VeraError(f"A method must report 0-d tensors, but {name} is {_no_scalar(name, value)}.")
+        """Add the metrics of a step; raise `DivergenceError` at the end of a block that diverged."""
+        _check_metrics(metrics)
         self._names = self._names or list(metrics)
-        if metrics.keys() != set(
-            self._names
-        ):  # a mean over some steps of a block would pass for one over all
+        if metrics.keys() != set(self._names):  # else a mean over some steps would pass for one over all
             odd = min(metrics.keys() ^ set(self._names), key=str)
+            change = "new" if odd in metrics else "missing"
             raise VeraError(
-                f"A method must report the same metrics at every step; at step {step} '{odd}' is "
-                f"{'new' if odd in metrics else 'missing'}. Where one is not computed, report it as it last was."
+                f"A method must report the same metrics at every step; at step {step} '{odd}' is {change}. "
+                "At steps where it is not computed, report its last value."
             )
-        self._waiting.append(metrics)
+        self._on_device.append(metrics)
         if last or step % self.block == 0:
             self._close_block(step)
 
     def check_pending(self, step: int) -> None:
-        """Look at what waits in an unfinished block; raise if the run has diverged already."""
-        if self._first_bad(self._collect()) is not None:
+        """Raise `DivergenceError` if the unfinished block has diverged already."""
+        if self._find_first_bad(self._fetch_block()) is not None:
             self._close_block(step)
 
     def record_evaluation(self, step: int, values: Mapping[str, float]) -> None:
+        """Add an evaluation; raise `DivergenceError` if one of its values is not finite."""
         try:
             numbers = {name: float(value) for name, value in values.items()}
         except (AttributeError, TypeError, ValueError) as error:
@@ -75,7 +71,7 @@ class Journal:
         self.evaluations.append({"step": step, **numbers})
 
     def latest_metrics(self) -> dict[str, float]:
-        """The last finite values of everything that was noted."""
+        """The last recorded value of each metric and evaluation; all are finite."""
         rows = (*self.history[-1:], *self.evaluations[-1:])
         return {name: value for row in rows for name, value in row.items() if name != "step"}
 
@@ -84,40 +80,39 @@ class Journal:
             "history": [dict(row) for row in self.history],
             "evaluations": [dict(row) for row in self.evaluations],
         }
-        return {"names": list(self._names), "held": self._collect().clone(), **rows}
+        return {"names": list(self._names), "held": self._fetch_block().clone(), **rows}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._names, self._held, self._waiting = list(state["names"]), state["held"].cpu(), []
+        self._names, self._on_host, self._on_device = list(state["names"]), state["held"].cpu(), []
         self.history = [dict(row) for row in state["history"]]
         self.evaluations = [dict(row) for row in state["evaluations"]]
 
-    def _collect(self) -> Tensor:
-        """All that waits, as (steps, metrics) on the host."""
-        if self._waiting:
-            columns = [torch.stack([metrics[name] for metrics in self._waiting]) for name in self._names]
+    def _fetch_block(self) -> Tensor:
+        """The unfinished block, of shape (steps, metrics), on the host."""
+        if self._on_device:
+            columns = [torch.stack([metrics[name] for metrics in self._on_device]) for name in self._names]
             new = torch.stack([column.double() for column in columns], dim=1).cpu()
-            self._held = torch.cat([self._held, new]) if len(self._held) else new
-            self._waiting = []
-        return self._held
+            self._on_host = torch.cat([self._on_host, new]) if len(self._on_host) else new
+            self._on_device = []
+        return self._on_host
 
-    def _bad(self, block: Tensor) -> Tensor:
-        """Which values end the run: those that are not finite, and a loss beyond its bounds."""
+    def _find_first_bad(self, block: Tensor) -> tuple[int, int] | None:
+        """(row, metric) of the first value that is not finite, or loss that exceeds its limit."""
+        if not len(block):
+            return None
         bad = ~block.isfinite()
         loss = self._names.index("loss")
         bad[:, loss] |= block[:, loss].abs() > self.max_loss
-        return bad
-
-    def _first_bad(self, block: Tensor) -> tuple[int, int] | None:
-        """(row, metric) of the first such value."""
-        places = self._bad(block).nonzero() if len(block) else block
+        places = bad.nonzero()
         return (int(places[0, 0]), int(places[0, 1])) if len(places) else None
 
     def _close_block(self, step: int) -> None:
-        block = self._collect()
+        """Append the mean over the block's good steps to the history; raise if the block diverged."""
+        block = self._fetch_block()
         if not len(block):
             return
-        self._held = torch.empty(0, 0, dtype=torch.float64)
-        first, bad = step - len(block) + 1, self._first_bad(block)
+        self._on_host = torch.empty(0, 0, dtype=torch.float64)
+        first, bad = step - len(block) + 1, self._find_first_bad(block)
         good = len(block) if bad is None else bad[0]
         if good:
             means = block[:good].mean(0).tolist()
@@ -126,8 +121,18 @@ class Journal:
             raise DivergenceError(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")
 
 
-def _no_scalar(name: str, value: Any) -> str:
-    """What was reported in place of a 0-d tensor, and the cure."""
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}: return its mean"
-    return f"a {type(value).__name__}: return {name}.detach(), not {name}.item()"
+def _check_metrics(metrics: Any) -> None:
+    """Raise unless the metrics are a dict of 0-d tensors with a loss."""
+    if not isinstance(metrics, dict):
+        raise VeraError(f"A method must report a dict of metrics, got {type(metrics).__name__}.")
+    if "loss" not in metrics:
+        found = ", ".join(metrics) or "nothing"
+        raise VeraError(f"A method must report its loss at every step, got {found}.")
+    for name, value in metrics.items():
+        if not isinstance(value, Tensor):
+            hint = f"a {type(value).__name__}: return {name}.detach(), not {name}.item()"
+        elif value.dim():
+            hint = f"a tensor of shape {tuple(value.shape)}: return its mean"
+        else:
+            continue
+        raise VeraError(f"A method must report 0-d tensors, but {name} is {hint}.")

@@ -1,9 +1,9 @@
 """The Trainer: the only training loop. Plain Python, usable without Ray.
 
-It owns the run's random state and the data's position, so a run that is saved, restored and continued is
-bit-identical to one that was never interrupted (on the same device). Metrics stay on the device and are
-looked at once every `log_every` steps, which still names the very step at which one stopped being finite.
-Evaluation draws from random numbers of its own: looking more often changes nothing.
+It owns the run's random state and the position in the data, so a run that is saved, restored and continued is
+bit-identical to an uninterrupted one on the same device. Metrics stay on the device and are checked once
+every `log_every` steps; a divergence is still reported at the exact step. Evaluation uses its own random
+numbers, so evaluating more often does not change training.
 """
 
 import sys
@@ -23,25 +23,19 @@ from vera.data.labelled import LabelledBatch
 from vera.data.tensor import as_dataset
 from vera.errors import CheckpointError, SettingError, VeraError
 from vera.methods.contract import Batch, Method
-from vera.spec.registry import find_source_hash
 from vera.spec.settings import Count, NonNegativeCount, Positive, validated
-from vera.training.checkpoint import (
-    check_plain_data,
-    check_same_run,
-    describe_network,
-    read_checkpoint,
-    write_checkpoint,
-)
+from vera.training.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
 from vera.training.interrupts import defer_interrupt
 from vera.training.journal import DivergenceError, Journal
 from vera.training.random_state import derive_seed, get_random_state, set_random_state, use_seed
+from vera.training.run_identity import check_same_run, describe_run
 
 Evaluation = Callable[[Method], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """How a run ended: its outcome, the step at which, why, and the last metrics that were finite."""
+    """How a run ended: outcome, last step, reason if it diverged, and the last finite metrics."""
 
     outcome: Literal["ok", "diverged"]
     step: int
@@ -50,7 +44,7 @@ class TrainingResult:
 
 
 def resolve_device(name: str) -> torch.device:
-    """The device of that name, once something could be put on it."""
+    """The torch device of that name; raises `SettingError` if no tensor can be created on it."""
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
@@ -65,9 +59,8 @@ class Trainer:
     """Trains a method on data for a number of steps.
 
     `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every`
-    steps and at the end. A loss beyond `max_loss` in absolute value counts as diverged. With `checkpoint`,
-    that file is written every `save_every` seconds and at the end, so that a run that is killed can be
-    restored from it.
+    steps and at the end. A loss beyond `max_loss` in absolute value counts as diverged. The file `checkpoint`
+    is written every `save_every` seconds and at the end, so a run that was killed can be restored from it.
     """
 
     @validated
@@ -90,10 +83,12 @@ class Trainer:
     ) -> None:
         if not isinstance(method, Method):
             raise SettingError(
-                f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_what(method)}."
+                f"Trainer: method must be a Method such as vera.methods.VERA(...), got {_describe(method)}."
             )
         if evaluate is not None and not callable(evaluate):
-            raise SettingError(f"Trainer: evaluate must be a function of the method, got {_what(evaluate)}.")
+            raise SettingError(
+                f"Trainer: evaluate must be a function of the method, got {_describe(evaluate)}."
+            )
         self.data: DataSet = as_dataset(data)
         self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
         self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
@@ -116,21 +111,19 @@ class Trainer:
 
     @validated
     def run(self, until: NonNegativeCount | None = None) -> TrainingResult | None:
-        """Train up to step `until` (default: to the end). The result, once there is one.
+        """Train up to step `until` (default: to the end). Returns the result, or None if the run is not over.
 
-        Ctrl-C waits for the end of the step: the run can then be saved, or run on.
+        Ctrl-C takes effect at the end of a step; the run can then be saved or continued.
         """
         until = self.steps if until is None else min(until, self.steps)
         if self._state == "broken":
-            raise VeraError(
-                "This run broke off inside a step, so its state is no state of a run: restore its last checkpoint."
-            )
+            raise VeraError("This run failed inside a step and cannot continue: restore its last checkpoint.")
         try:
             with (
-                self._clock(),
-                self._own_random_state(),
+                self._measure_time(),
+                self._use_own_random_state(),
                 defer_interrupt() as interrupt,
-                self._bar() as bar,
+                self._show_progress() as bar,
             ):
                 while self.step < until and self.result is None:
                     self._evaluate_if_due()
@@ -153,20 +146,20 @@ class Trainer:
 
     @property
     def history(self) -> list[dict[str, float]]:
-        """The mean of every metric over each `log_every` steps, as rows with a "step"."""
+        """The means of all metrics over blocks of `log_every` steps, as rows with a "step"."""
         return self.journal.history
 
     @property
     def evaluations(self) -> list[dict[str, float]]:
-        """Every evaluation, as rows with a "step"."""
+        """All evaluations, as rows with a "step"."""
         return self.journal.evaluations
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint: everything the next step depends on."""
+        """Write a checkpoint with everything that the next step depends on."""
         write_checkpoint(Path(path), self.state_dict())
 
     def restore(self, path: str | Path) -> None:
-        """Continue from a checkpoint of this same run; one of another run is refused, saying what differs."""
+        """Load a checkpoint of this run; one of another run raises an error that names the differences."""
         state = read_checkpoint(Path(path), self.device)
         check_same_run(Path(path), state["identity"], self.identity())
         if not isinstance(state["step"], int) or state["step"] > self.steps:
@@ -181,37 +174,17 @@ class Trainer:
             raise CheckpointError(f"{path} does not fit this run ({reason}); nothing was changed.") from error
 
     def identity(self) -> dict[str, Any]:
-        """What makes this run this run, as plain data. The number of steps is not part of it: a run may be
-        extended."""
-        networks = {name: describe_network(network) for name, network in self.method.networks().items()}
-        return {
-            "method": {"name": self.method.label(), **self.method.settings()},
-            "networks": networks,
-            "data": {"name": self.data.name, "fingerprint": self.data.fingerprint},
-            "batch_size": self.batch_size,
-            "seed": self.seed,
-        } | self._sources()
-
-    def _sources(self) -> dict[str, Any]:
-        """Of what a plug-in brings, a hash of its file: edited, it is another run, and half of each would be
-        neither."""
-        parts = {"method": self.method, "data": self.data, **self.method.networks()}
-        found = {role: find_source_hash(type(part)) for role, part in parts.items()}
-        return (
-            {"sources": sources}
-            if (sources := {role: source for role, source in found.items() if source})
-            else {}
-        )
+        """What distinguishes this run from others, as plain data; see `vera/training/run_identity.py`."""
+        return describe_run(self.method, self.data, self.batch_size, self.seed)
 
     def state_dict(self) -> dict[str, Any]:
+        """Everything that the next step depends on; available only while the run is paused."""
         if self._state == "running":
             raise VeraError(
-                "A run is saved where it pauses, not from inside an evaluation: run(until=...), then save."
+                "A run cannot be saved from inside an evaluation: call run(until=...), then save."
             )
         if self._state == "broken":
-            raise VeraError(
-                "This run broke off inside a step, so it cannot be saved: restore its last checkpoint."
-            )
+            raise VeraError("This run failed inside a step and cannot be saved: restore its last checkpoint.")
         return self._snapshot()
 
     def _snapshot(self) -> dict[str, Any]:
@@ -245,14 +218,14 @@ class Trainer:
         self._state = "paused"
 
     def _advance(self) -> None:
-        self._state = "broken"  # until the step is done: an exception inside it leaves half a step behind
+        self._state = "broken"  # until the step is done: an exception inside it leaves half a step
         metrics = self.method.step(self._next_batch(self.stream))
         self.step += 1
         self._state = "running"
         self.journal.record(self.step, metrics, last=self.step == self.steps)
 
     def _evaluate_if_due(self) -> None:
-        """Also before a step: an evaluation that was broken off is made up for."""
+        """Called after each step, and before it to repeat an evaluation that was interrupted."""
         done = self.evaluations[-1]["step"] if self.evaluations else 0
         if 0 < self.step < self.steps and self.step % self.evaluate_every == 0 and done < self.step:
             self._evaluate()
@@ -272,7 +245,7 @@ class Trainer:
         x = stream.next_batch()
         if not isinstance(x, Tensor | LabelledBatch):
             raise VeraError(
-                f"The data set '{self.data.name}' must give tensors or labelled batches, got {_what(x)}."
+                f"The data set '{self.data.name}' must yield tensors or labelled batches, got {_describe(x)}."
             )
         return x.to(self.device, self.dtype, non_blocking=True)
 
@@ -282,25 +255,25 @@ class Trainer:
 
     def _save_if_due(self) -> None:
         if self.checkpoint is not None and time.monotonic() - self._saved > self.save_every:
-            self._tick()
+            self._update_seconds()
             self._random = get_random_state()
             write_checkpoint(self.checkpoint, self._snapshot())
             self._saved = time.monotonic()
 
     @contextmanager
-    def _clock(self) -> Iterator[None]:
+    def _measure_time(self) -> Iterator[None]:
         self._since = time.monotonic()
         try:
             yield
         finally:
-            self._tick()
+            self._update_seconds()
 
-    def _tick(self) -> None:
+    def _update_seconds(self) -> None:
         now = time.monotonic()
         self.seconds, self._since = self.seconds + now - self._since, now
 
     @contextmanager
-    def _own_random_state(self) -> Iterator[None]:
+    def _use_own_random_state(self) -> Iterator[None]:
         outer = get_random_state()
         set_random_state(self._random)
         self._state = "running"
@@ -312,7 +285,7 @@ class Trainer:
             self._random = get_random_state()
             set_random_state(outer)
 
-    def _bar(self) -> tqdm:
+    def _show_progress(self) -> tqdm:
         return tqdm(
             total=self.steps,
             initial=self.step,
@@ -322,5 +295,5 @@ class Trainer:
         )
 
 
-def _what(value: Any) -> str:
+def _describe(value: Any) -> str:
     return f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
