@@ -1,4 +1,4 @@
-"""A measured value: intervals against scipy, lost trials counted, verdicts by their rule."""
+"""Cells: intervals as in scipy, counts of all outcomes, and verdicts against the paper's value."""
 
 import math
 from statistics import fmean
@@ -8,51 +8,51 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bench.judging.cell import Cell, cell_of, difference_interval, t_quantile
+from bench.judging.cell import Cell, estimate_difference, make_cell, t_quantile
 
 VALUES = st.lists(st.integers(-1000, 1000).map(lambda i: i / 8), min_size=2, max_size=6)
 
 
 @pytest.mark.parametrize("freedom", [1, 1.3, 2, 2.5, 3, 4, 7.7, 29, 1e3, 1e5])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_the_quantile_is_students(freedom, level):
+def test_the_t_quantile_agrees_with_scipy(freedom, level):
     assert t_quantile(freedom, level) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=1e-6)
 
 
 @settings(deadline=None, max_examples=50)
 @given(VALUES)
-def test_the_interval_is_students_with_the_sample_deviation(values):
+def test_the_interval_agrees_with_scipy(values):
     expected = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     cell = Cell(tuple(values))
     assert cell.half_width == pytest.approx(expected, rel=1e-8, abs=1e-9)
     assert cell.mean == pytest.approx(math.fsum(values) / len(values))
 
 
-def test_one_value_has_no_interval():
+def test_a_single_value_has_no_interval():
     assert Cell((1.5,)).half_width is None
     assert Cell((1.5,)).mean == 1.5
 
 
 @settings(deadline=None, max_examples=50)
 @given(VALUES, VALUES)
-def test_the_interval_of_a_difference_is_welchs(a, b):
+def test_the_interval_of_a_difference_agrees_with_scipys_welch_interval(a, b):
     assume(len({*a}) > 1 and len({*b}) > 1)
-    difference, half_width = difference_interval(a, b)
+    difference, half_width = estimate_difference(a, b)
     expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     assert difference == pytest.approx(fmean(a) - fmean(b))
     assert half_width == pytest.approx((expected.high - expected.low) / 2, rel=1e-6)
 
 
-def test_two_sides_without_any_spread_give_no_interval():
-    assert difference_interval([2.0, 2.0], [1.5, 1.5, 1.5]) is None
+def test_two_sides_without_spread_give_no_interval():
+    assert estimate_difference([2.0, 2.0], [1.5, 1.5, 1.5]) is None
 
 
 @pytest.mark.parametrize(("a", "b"), [([1.0], [1.0, 2.0]), ([1.0, 2.0], [])])
 def test_a_side_with_fewer_than_two_values_gives_no_interval(a, b):
-    assert difference_interval(a, b) is None
+    assert estimate_difference(a, b) is None
 
 
-def test_every_ending_is_counted_and_only_measured_values_are_averaged():
+def test_every_outcome_is_counted_and_only_measured_values_are_averaged():
     pairs = [
         ("ok", 1.0),
         ("ok", 3.0),
@@ -61,7 +61,7 @@ def test_every_ending_is_counted_and_only_measured_values_are_averaged():
         ("out_of_memory", None),
         ("stopped_early", 99.0),
     ]
-    cell = cell_of(pairs)
+    cell = make_cell(pairs)
     assert cell.values == (1.0, 3.0)
     assert (cell.n, cell.total, cell.diverged, cell.failed, cell.unmeasured) == (2, 6, 1, 2, 1)
     assert cell.reason == ""
@@ -80,8 +80,8 @@ def test_every_ending_is_counted_and_only_measured_values_are_averaged():
         ([("ok", None), ("timeout", None)], "not measured 1 of 2, timeout 1 of 2"),
     ],
 )
-def test_a_cell_without_value_says_why(pairs, reason):
-    cell = cell_of(pairs, paper=1.0)
+def test_a_cell_without_a_value_gives_the_reason(pairs, reason):
+    cell = make_cell(pairs, paper=1.0)
     assert (cell.mean, cell.half_width, cell.difference, cell.verdict) == (None, None, None, None)
     assert cell.reason == reason
 
@@ -98,29 +98,29 @@ def test_a_cell_without_value_says_why(pairs, reason):
         ((), 2.0, None),
     ],
 )
-def test_the_verdict_asks_whether_the_papers_value_could_be_another_run_of_ours(values, paper, verdict):
+def test_the_verdict_is_by_the_prediction_interval(values, paper, verdict):
     """The prediction interval of 1, 2, 3 has the half-width t(0.975; 2) √(1 + 1/3) = 4.968."""
     assert Cell(values, ("ok",) * len(values), paper).verdict == verdict
 
 
-def test_a_value_of_several_runs_is_asked_more_of():
-    """The interval of a mean of three others has the half-width t(0.975; 2) √(1/3 + 1/3) = 3.513."""
+def test_the_prediction_interval_is_narrower_for_a_mean_of_several_runs():
+    """For the mean of three runs it has the half-width t(0.975; 2) √(1/3 + 1/3) = 3.513."""
     verdicts = [Cell((1.0, 2.0, 3.0), ("ok",) * 3, 2.0 + by, paper_runs=3).verdict for by in (3.51, 3.52)]
     assert verdicts == ["agrees", "below"]
 
 
-def test_the_difference_is_ours_less_the_papers():
+def test_the_difference_is_ours_minus_the_papers():
     assert Cell((-2.0, -4.0), ("ok", "ok"), -5.0).difference == 2.0
     assert Cell((-2.0, -4.0), ("ok", "ok")).difference is None
 
 
-def test_a_value_that_was_measured_otherwise_is_shown_and_not_judged_by():
+def test_a_value_that_is_not_comparable_has_no_verdict():
     cell = Cell((1.0, 2.0, 3.0), ("ok",) * 3, 50.0, comparable=False)
     assert (cell.paper, cell.difference, cell.verdict) == (50.0, None, None)
 
 
-def test_the_seeds_that_did_not_diverge_have_no_verdict():
+def test_the_verdict_is_undetermined_if_a_seed_diverged():
     assert Cell((1.0, 2.0), ("ok", "ok", "diverged"), 1.5).verdict == "undetermined"
     assert Cell((1.0, 2.0), ("ok", "ok", "error"), 1.5).verdict == "agrees", (
-        "an error is no property of the method"
+        "an error says nothing about the method"
     )

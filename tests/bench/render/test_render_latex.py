@@ -1,4 +1,4 @@
-"""LaTeX: every text is escaped, every line has its cells, and TeX takes it where TeX is installed."""
+"""LaTeX: every text is escaped, every line has all cells, and TeX compiles it if TeX is installed."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from bench.artifact import Column, Sheet
 from bench.catalogue import catalogue
 from bench.judging.results import Results
 from bench.render import latex as module
-from bench.render.latex import escaped, latex
+from bench.render.latex import escape_latex, render_latex
 
 COMPILERS = {
     "pdflatex": ["-draftmode", "-interaction=nonstopmode", "-halt-on-error"],
@@ -26,7 +26,7 @@ COMMAND = re.compile(r"\\(?:[A-Za-z]+|[{}$&#%_,`])")
 
 
 def table(*texts):
-    """One column, a line for each text."""
+    """A sheet with one column and a line for each text."""
     return Sheet(
         "t", "Table [T]", "Caption.", (Column("a", "*a"),), tuple({"a": text} for text in texts), "laptop"
     )
@@ -56,15 +56,14 @@ def body(text):
         ("\x07", "{[}U+0007{]}"),
     ],
 )
-def test_a_text_is_shown_as_itself(text, made):
-    assert escaped(text) == made
+def test_a_text_is_escaped(text, made):
+    assert escape_latex(text) == made
 
 
 @given(st.text())
-def test_nothing_in_a_text_is_a_command_of_its_author(text):
-    """What remains when our own commands are taken away has no special character but paired braces and
-    dollars."""
-    rest = COMMAND.sub("", escaped(text))
+def test_no_text_contains_a_command_of_its_own(text):
+    """Without the commands that escaping adds, only paired braces and dollars are left."""
+    rest = COMMAND.sub("", escape_latex(text))
     assert not re.search(r"[\\&#%_]|\^(?!\d)", re.sub(r"\$[^$]*\$", "", rest))
     assert rest.count("{") == rest.count("}")
     assert rest.count("$") % 2 == 0
@@ -72,8 +71,8 @@ def test_nothing_in_a_text_is_a_command_of_its_author(text):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_line_of_the_table_has_its_cells(golden, profile):
-    made = latex(golden["golden-table"].render(Results.open(GOLDEN, profile)))
+def test_every_line_of_the_table_has_all_cells(golden, profile):
+    made = render_latex(golden["golden-table"].render(Results.open(GOLDEN, profile)))
     columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", made).group(1)
     assert len(body(made)) == 7
     for line in body(made):
@@ -84,8 +83,8 @@ def test_every_line_of_the_table_has_its_cells(golden, profile):
     assert f"({profile} profile)" in made
 
 
-def test_a_line_that_begins_with_a_bracket_is_no_option_of_the_line_break():
-    assert [line[0] for line in body(latex(table("[x]", "*")))] == ["{", "{"]
+def test_a_bracket_at_the_start_of_a_line_is_not_an_option_of_the_line_break():
+    assert [line[0] for line in body(render_latex(table("[x]", "*")))] == ["{", "{"]
 
 
 def compiled(compiler, folder, content):
@@ -97,25 +96,25 @@ def compiled(compiler, folder, content):
 @pytest.fixture
 def compiler(tmp_path):
     found = next((name for name in COMPILERS if shutil.which(name)), None)
-    needed = bool(os.environ.get("VERA_NEEDS_TEX"))  # which CI sets
+    needed = bool(os.environ.get("VERA_NEEDS_TEX"))  # set in CI
     if found is None and not needed:
         pytest.skip("neither pdflatex nor tectonic is installed")
-    if not needed and compiled(found, tmp_path, "nothing but words\n").returncode:
-        pytest.skip(f"{found} is installed without what a plain document with booktabs needs")
+    if not needed and compiled(found, tmp_path, "plain words\n").returncode:
+        pytest.skip(f"{found} cannot compile a plain document with booktabs")
     return found
 
 
-def test_tex_takes_it(golden, tmp_path, compiler):
+def test_tex_compiles_it(golden, tmp_path, compiler):
     every_character = "".join([*module._MATHS, *module._TEXT])
     sheets = [golden["golden-table"].render(Results.open(GOLDEN, profile)) for profile in PROFILES]
     awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
-    done = compiled(compiler, tmp_path, "".join(map(latex, (*sheets, awkward))))
+    done = compiled(compiler, tmp_path, "".join(map(render_latex, (*sheets, awkward))))
     assert done.returncode == 0, done.stdout[-2000:]
 
 
 @pytest.mark.parametrize("name", ["table2", "table6", "table10"])
 def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
-    """With values as wide as real ones, and lost trials."""
+    """With values as wide as real ones, and diverged trials."""
     metrics = {
         "test_log_likelihood": -1234.5,
         "best_test_log_likelihood": -1234.5,
@@ -133,6 +132,6 @@ def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
     outcomes = ("ok", "ok", "diverged")
     made = [record_of(trial, seed, outcome, **(metrics if outcome == "ok" else {}))
             for trial in artifact.trials("laptop") for seed, outcome in enumerate(outcomes)]  # fmt: skip
-    done = compiled(compiler, tmp_path, latex(artifact.render(results_of(tmp_path, made))))
+    done = compiled(compiler, tmp_path, render_latex(artifact.render(results_of(tmp_path, made))))
     assert done.returncode == 0, done.stdout[-2000:]
     assert not re.findall(r"Overfull \\hbox|Float too large", done.stdout)
