@@ -1,5 +1,4 @@
-"""Joint methods: they train a classifier that is an energy model too, from few labels or all; one file
-each."""
+"""Joint methods, one file each: they train a classifier that is also an energy model."""
 
 from vera.joint.contract import ClassifierMethod, JointMethod
 from vera.joint.hdge import HDGE

@@ -1,10 +1,10 @@
-"""The contract of joint methods: training of a classifier that is an energy model too, f = logsumexp of its
-logits (Sec. 6).
+"""The contract of joint methods: they train a classifier that is also an energy model (Sec. 6).
 
-A joint method gets a `LabelledBatch`: points to model, and labelled points to classify. It writes `update`
-where a plain method writes `step`; around it the learning rates follow a schedule. `JointMethod` is mixed
-into an energy method (VERA, MEG, PCD), whose energy loss then gains α · cross-entropy and β · entropy of
-p(y|x). How networks are computed is a setting too, see precision.py.
+The energy is f = logsumexp of the logits. A joint method receives a `LabelledBatch`: points to model, and
+labelled points to classify. It implements `update` instead of `step`; the base class applies the schedule of
+the learning rates. `JointMethod` is mixed into an energy method (VERA, MEG, PCD) and adds α · cross-entropy
+and β · entropy of p(y|x) to its energy loss. Precision, memory layout and compilation are settings too, see
+forward_passes.py.
 """
 
 from abc import abstractmethod
@@ -30,7 +30,7 @@ from vera.training.schedule import Schedule
 
 @dataclass(eq=False)
 class ClassifierMethod(Method):
-    """Trains a classifier on labelled batches, with a schedule for the learning rates of its optimisers."""
+    """Trains a classifier on labelled batches, with a schedule for its learning rates."""
 
     energy: Classifier
     _: KW_ONLY
@@ -47,8 +47,8 @@ class ClassifierMethod(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # Of the method's own optimisers: an entropy estimator keeps the learning rate of its η.
-        optimisers = [part for part in vars(self).values() if isinstance(part, torch.optim.Optimizer)]
+        # Optimisers of the method itself only: an entropy estimator keeps the learning rate of its η.
+        optimisers = [held for held in vars(self).values() if isinstance(held, torch.optim.Optimizer)]
         self.schedule = Schedule(optimisers, warmup=self.warmup, milestones=self.decay_at, factor=self.decay)
         self.passes = ForwardPasses(
             self.networks(), self.precision, channels_last=self.channels_last, compiled=self.compiled
@@ -58,14 +58,17 @@ class ClassifierMethod(Method):
 
     @abstractmethod
     def update(self, batch: LabelledBatch) -> Metrics:
-        """One step of the method proper; the learning rates are set already."""
+        """Take one training step. The learning rates have been set before."""
 
     def has_gradient_penalty(self) -> bool:
-        """Whether the loss on the classifier's weights holds a gradient in x."""
+        """Whether the classifier's loss contains ∇f(x), so that its passes are differentiated twice."""
         return False
 
     def loss_context(self) -> AbstractContextManager[None]:
-        """Round the computation of that loss: how its passes are computed must allow for it."""
+        """Return the context in which the classifier's loss is computed.
+
+        It makes the forward passes differentiable twice if the loss needs that.
+        """
         return self.passes.allow_second_derivatives() if self.has_gradient_penalty() else nullcontext()
 
     def step(self, batch: Batch) -> Metrics:
@@ -76,23 +79,23 @@ class ClassifierMethod(Method):
     def begin(self, batch: Batch) -> None:
         if not isinstance(batch, LabelledBatch):
             raise IncompatibleModel(
-                f"{self.label()} needs labelled data, such as human or digits-table; these have no labels."
+                f"{self.label()} needs labelled data, such as human or digits-table; "
+                "these data have no labels."
             )
-        self.passes.check(self.label(), self.energy_weights[0].device)
+        self.passes.check_device(self.label(), self.energy_weights[0].device)
         super().begin(batch.x)
         with evaluation_mode(self.energy), torch.no_grad():
             shape = tuple(self.energy.logits(batch.labelled[:2]).shape)
         if len(shape) != 2 or shape[1] <= int(batch.labels.max()):
             raise IncompatibleModel(
-                f"{self.label()}: logits of shape {shape} have no place for class {int(batch.labels.max())}."
+                f"{self.label()}: logits of shape {shape} do not cover class {int(batch.labels.max())}."
             )
         self.passes.compile_for(self.networks(), batch.labelled)
 
 
 @dataclass(eq=False, kw_only=True)
 class JointMethod(ClassifierMethod):
-    """Mixed into an energy method with a contrastive loss: that loss gains the two terms of
-    classification."""
+    """Mixin for an energy method with a contrastive loss; adds the two classification terms to that loss."""
 
     alpha: Annotated[NonNegative, "α, the weight of the cross-entropy on labelled points"] = 1.0
     beta: Annotated[NonNegative, "β, the weight of the class entropy on unlabelled points"] = 0.0
@@ -105,6 +108,7 @@ class JointMethod(ClassifierMethod):
         return self.gamma > 0
 
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        """Return the joint loss of the classifier and its metrics."""
         with self.loss_context():
             return joint_contrastive_loss(
                 self.energy, batch, samples, self.gamma, self.penalty, alpha=self.alpha, beta=self.beta

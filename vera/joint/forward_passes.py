@@ -1,17 +1,17 @@
-"""How the networks of a joint method are computed: in what precision, in which memory layout, compiled or
-not.
+"""Precision, memory layout and compilation of the networks of a joint method.
 
-A network's own forward stays as it is; while a step is taken, another stands in its place. So what is saved
-has the same names, and evaluation runs in float32, eagerly, whatever the settings. The numbers change by
-rounding alone, but for masks of dropout, which are drawn in the order of memory, or by compiled code.
+During a training step the forward methods of the networks are replaced; outside of it they are unchanged. So
+the names in saved states stay the same, and evaluation always runs in float32 without compilation. The
+settings change results only by rounding, except for dropout masks: they are drawn in memory order, or by the
+compiled code.
 
-Precision is that of the *classifier's* passes; its weights, its logits and all losses stay float32. The
-generator stays float32 too: the importance weights divide the rounding of g(z) by σ², and with σ = .01 that
-of bfloat16 is as large as the noise itself. bfloat16 has the range of float32, so gradients of gradients are
-taken in it too. float16 has not. There, a gradient enters the network 1,024 times too large and leaves it as
-it should be, at x and at the optimiser's door; and a loss with a gradient penalty, for which that is not
-true, is taken in float32. The scale is fixed: no state, no step passed over in silence, and a gradient that
-overflows ends the run as any other does.
+Precision applies to the forward passes of the *classifier*. Its weights, its logits and all losses stay
+float32. The generator also stays float32: the importance weights divide the rounding error of g(z) by σ², and
+with σ = .01 the error of bfloat16 is as large as the noise itself. bfloat16 has the range of float32, so
+gradients of gradients are computed in it. float16 has a smaller range: gradients are multiplied by 1,024 when
+they enter the network and divided by it when they leave, at x and before the optimiser step. This is wrong
+for a loss with a gradient penalty, which is therefore computed in float32. The scale is fixed: it needs no
+state, no step is skipped, and an overflowing gradient ends the run as diverged.
 
 Trap: compiled code cannot be differentiated twice, so a loss with a gradient penalty is never compiled.
 """
@@ -35,28 +35,28 @@ from vera.training.random_state import use_seed
 Precision = Literal["float32", "bfloat16", "float16"]
 Forward = Callable[..., Tensor]
 EXECUTION_SETTINGS = ("precision", "channels_last", "compiled")
-"""Settings of a joint method that say how it is computed, and should decide no more than the last digits."""
+"""Settings of a joint method that affect how it is computed and should change only the last digits."""
 LOSS_SCALE = 1024.0
 ON_CPU = {
-    "bfloat16": "on a CPU it can be an illegal instruction, which ends the process and cannot be caught",
+    "bfloat16": "on a CPU it can be an illegal instruction, which kills the process",
     "float16": "on a CPU it is many times slower than float32",
 }
 
 
 class ForwardPasses:
-    """The forward passes of a method's networks as its settings want them; `in_place` puts them there."""
+    """The forward passes of a method's networks under its settings; `install` activates them."""
 
     def __init__(
         self, networks: Mapping[str, nn.Module], precision: Precision, *, channels_last: bool, compiled: bool
     ) -> None:
         self.precision, self.channels_last = precision, channels_last
         self.twice = False
-        """Whether what is computed now will be differentiated twice."""
+        """Whether the current computation will be differentiated twice."""
         self.compiler = Compiler() if compiled else None
         self.forwards: list[tuple[nn.Module, str, Forward]] = []
         for network in networks.values():
             if channels_last:
-                network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # weights of four axes alone
+                network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # changes weights with four axes only
             if isinstance(network, Classifier):
                 self._replace(network, "logits", lowered=precision != "float32")
             elif isinstance(network, Generator):
@@ -64,7 +64,7 @@ class ForwardPasses:
 
     @contextmanager
     def install(self) -> Iterator[None]:
-        """The passes instead of the networks' own."""
+        """Replace the forward methods of the networks inside the block."""
         for module, name, forward in self.forwards:
             setattr(module, name, forward)
         try:
@@ -75,29 +75,31 @@ class ForwardPasses:
 
     @contextmanager
     def allow_second_derivatives(self) -> Iterator[None]:
+        """Use only passes that can be differentiated twice inside the block."""
         self.twice = True
         try:
             yield
         finally:
             self.twice = False
 
-    def check(self, owner: str, device: torch.device) -> None:
+    def check_device(self, owner: str, device: torch.device) -> None:
+        """Raise `SettingError` if the precision cannot be used on the device."""
         if device.type == "cpu" and self.precision in ON_CPU:
             raise SettingError(
                 f"{owner}: precision='{self.precision}' needs a GPU: {ON_CPU[self.precision]}."
             )
 
     def compile_for(self, networks: Mapping[str, nn.Module], x: Tensor) -> None:
-        """Compile now, forwards and backwards, so that what fails does so here, where it is made up for."""
+        """Compile forward and backward passes now, so that a failure happens here, where it is handled."""
         if self.compiler is None:
             return
         with self.install(), use_seed(0):
             for network in networks.values():
                 if isinstance(network, Classifier):
-                    self.compiler.rehearse(network.logits, x, trainable_parameters(network))
+                    self.compiler.warm_up(network.logits, x, trainable_parameters(network))
                 elif isinstance(network, Generator):
                     with use_batch_statistics(network.net):
-                        self.compiler.rehearse(
+                        self.compiler.warm_up(
                             network.net, network.sample_latent(len(x)), trainable_parameters(network.net)
                         )
 
@@ -105,29 +107,30 @@ class ForwardPasses:
         plain: Forward = getattr(module, name)
         forward = plain
         if self.compiler is not None:
-            forward = self._unless_twice(self.compiler.compiled(plain), plain)
+            forward = self._choose_pass(self.compiler.compile(plain), plain)
         if lowered:
-            low = _lowered(
+            low = _lower_precision(
                 forward, getattr(torch, self.precision), LOSS_SCALE if self.precision == "float16" else 1.0
             )
-            forward = self._unless_twice(low, forward) if self.precision == "float16" else low
+            forward = self._choose_pass(low, forward) if self.precision == "float16" else low
         if self.channels_last:
-            forward = _channels_last(forward)
+            forward = _use_channels_last(forward)
         if forward is not plain:
             self.forwards.append((module, name, forward))
 
-    def _unless_twice(self, once: Forward, twice: Forward) -> Forward:
+    def _choose_pass(self, once: Forward, twice: Forward) -> Forward:
+        """Return a forward that calls `twice` where second derivatives are needed, else `once`."""
         return lambda *args: (twice if self.twice else once)(*args)
 
 
 class Compiler:
-    """torch.compile where it works. After its first failure it is not used again, and one warning says
-    why."""
+    """Uses torch.compile where it works. After the first failure it warns once and compiles nothing more."""
 
     def __init__(self) -> None:
         self.works = True
 
-    def compiled(self, plain: Forward) -> Forward:
+    def compile(self, plain: Forward) -> Forward:
+        """Return the compiled forward, which falls back to the plain one if compilation fails."""
         quick: Forward | None = self._attempt(lambda: torch.compile(plain))
 
         def forward(*args: Any) -> Tensor:
@@ -136,22 +139,23 @@ class Compiler:
 
         return forward
 
-    def rehearse(self, forward: Forward, x: Tensor, weights: Sequence[Tensor]) -> None:
+    def warm_up(self, forward: Forward, x: Tensor, weights: Sequence[Tensor]) -> None:
+        """Run forward and backward once, so that both are compiled."""
         self._attempt(lambda: torch.autograd.grad(forward(x).sum(), weights, allow_unused=True))
 
     def _attempt(self, work: Callable[[], Any]) -> Any:
-        """What the work gives, or None where it fails or has failed before."""
+        """Return the result of the work, or None if it fails or has failed before."""
         if not self.works:
             return None
         try:
             return work()
         except (MemoryError, torch.OutOfMemoryError):
             raise
-        except Exception as error:  # a compiler fails in whatever way its parts do
+        except Exception as error:  # a compiler can raise anything
             self.works = False
             reason = (str(error) or repr(error)).splitlines()[0]
             warnings.warn(
-                f"torch.compile does not work here, so nothing is compiled: {reason}",
+                f"torch.compile failed, so networks run without compilation: {reason}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -159,8 +163,7 @@ class Compiler:
 
 
 def unscale_before_steps(optimisers: Sequence[torch.optim.Optimizer], weights: Sequence[Tensor]) -> None:
-    """Divide these weights' gradients by the loss scale whenever the optimiser that moves them is about
-    to."""
+    """Divide the gradients of these weights by the loss scale before each step of their optimiser."""
 
     def unscale(*_: Any) -> None:
         for gradient in (weight.grad for weight in weights if weight.grad is not None):
@@ -172,8 +175,11 @@ def unscale_before_steps(optimisers: Sequence[torch.optim.Optimizer], weights: S
             optimiser.register_step_pre_hook(unscale)
 
 
-def _lowered(forward: Forward, dtype: torch.dtype, scale: float) -> Forward:
-    """In autocast, the result in the type of x. Only the forward: backward takes the types that it finds."""
+def _lower_precision(forward: Forward, dtype: torch.dtype, scale: float) -> Forward:
+    """Return a forward that runs in autocast and returns the dtype of x.
+
+    Autocast covers the forward pass only; the backward pass uses the dtypes of the forward pass.
+    """
 
     def low(x: Tensor) -> Tensor:
         with torch.autocast(x.device.type, dtype):
@@ -183,9 +189,11 @@ def _lowered(forward: Forward, dtype: torch.dtype, scale: float) -> Forward:
     return low
 
 
-def _channels_last(forward: Forward) -> Forward:
-    """Images go in channels last and come out as usual, so that noise shaped like them is drawn in the usual
-    order."""
+def _use_channels_last(forward: Forward) -> Forward:
+    """Return a forward that takes images channels last and returns the usual layout.
+
+    Noise of the shape of the output is then drawn in the usual order.
+    """
 
     def arranged(x: Tensor) -> Tensor:
         return forward(x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x).contiguous()
@@ -194,7 +202,7 @@ def _channels_last(forward: Forward) -> Forward:
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:
-    """x itself, whose gradient is multiplied by the factor on its way back."""
+    """Return x, with its gradient multiplied by the factor in the backward pass."""
     return x if factor == 1 else _ScaledGradient.apply(x, factor)  # type: ignore[no-untyped-call]
 
 

@@ -1,17 +1,20 @@
 """HDGE: cross-entropy plus a contrastive estimate of log q(x|y) (Liu and Abbeel, 2020).
 
-The logits of a point are scaled to length 1, f̂. Its score for label y is s_y = logsumexp_c(1[c = y] f̂_c),
-and
+f̂ denotes the logits of a point, scaled to length 1. The score for label y is
+s_y = logsumexp_c(1[c = y] f̂_c), and
     log q(x|y) ≈ s_y(x)/τ − log(e^{s_y(x)/τ} + Σ_k e^{s_y(x_k)/τ}),
-where the x_k are earlier points, of whatever label, whose f̂ lie in a queue: a softmax with the positive at
-index 0. Trap: the zeros of the other classes stay inside, so s_y = log(e^{f̂_y} + C − 1), not f̂_y. As it
-depends on x_k and y alone, the sum over the queue is one for each class, not one for each point.
+where the x_k are earlier points of any label, whose f̂ are stored in a queue. This is a softmax with the
+positive at index 0. Trap: the zeros of the other classes are part of s_y, so s_y = log(e^{f̂_y} + C − 1), not
+f̂_y. The sum over the queue depends on x_k and y only, so it is computed once per class, not per point.
 
-Where the source is silent: a point enters the queue with the f̂ it had when its loss was taken, after that,
-so it is never its own negative; the queue learns nothing. Only labelled points have a y, so they alone are
-contrasted and stored; points without labels count in the class entropy and in log p(x). `density_weight` adds
-that log p(x), JEM's, with JEM's sampler, as the model of that paper's FID does; at 0 no chains are kept. Adam
-has JEM's own rates; dropout and batch norm are the network's business.
+Choices where the source is silent:
+- A point enters the queue after its loss, with the f̂ of that loss, so it is never its own negative. No
+  gradient flows into the queue.
+- Only labelled points have a y, so only they are contrasted and stored. Unlabelled points contribute to the
+  class entropy and to log p(x).
+- `density_weight` adds JEM's log p(x) with JEM's sampler, as in the model behind the FID of that paper. At 0
+  there are no chains.
+- Adam has JEM's learning rates. Dropout and batch norm are left to the network.
 """
 
 from dataclasses import dataclass
@@ -33,30 +36,34 @@ from vera.training.state import Stateful
 
 
 class LogitQueue(Stateful):
-    """The last `capacity` logits of length 1, first in, first out; random directions until there are that
-    many."""
+    """A first-in, first-out queue of `capacity` logits of length 1; it starts with random directions."""
 
     def __init__(self, capacity: int, classes: int, like: Tensor) -> None:
         self.rows = normalize(torch.randn(capacity, classes, device=like.device, dtype=like.dtype))
         self.oldest = 0
 
     def push(self, rows: Tensor) -> None:
-        """Put these in the place of the oldest."""
+        """Replace the oldest rows by these."""
         capacity = len(self.rows)
         rows = rows.detach()[-capacity:]
-        places = torch.arange(self.oldest, self.oldest + len(rows), device=self.rows.device) % capacity
-        self.rows[places] = rows.to(self.rows.dtype)
+        indices = torch.arange(self.oldest, self.oldest + len(rows), device=self.rows.device) % capacity
+        self.rows[indices] = rows.to(self.rows.dtype)
         self.oldest = (self.oldest + len(rows)) % capacity
 
 
 def class_score(entry: Tensor, classes: int) -> Tensor:
-    """s_y of f̂_y: logsumexp over f̂_y and the zeros of the other classes. No entry of a unit vector can
-    overflow."""
+    """Return s_y for f̂_y: the logsumexp over f̂_y and the zeros of the other classes.
+
+    The exponential cannot overflow, because an entry of a unit vector is at most 1.
+    """
     return (entry.exp() + (classes - 1)).log()
 
 
 def class_contrastive_loss(directions: Tensor, labels: Tensor, queue: Tensor, temperature: float) -> Tensor:
-    """−log q(x|y) of each point: `directions` are their f̂ (B, C), `queue` those of the negatives (K, C)."""
+    """Return −log q(x|y) of each point.
+
+    `directions` are the f̂ of the points (B, C), `queue` those of the negatives (K, C).
+    """
     classes = directions.shape[1]
     positive = class_score(directions.gather(1, labels.unsqueeze(1)).squeeze(1), classes) / temperature
     negatives = torch.logsumexp(class_score(queue, classes) / temperature, dim=0)
@@ -66,8 +73,7 @@ def class_contrastive_loss(directions: Tensor, labels: Tensor, queue: Tensor, te
 @joint_methods.register("hdge")
 @dataclass(eq=False, kw_only=True)
 class HDGE(JEM):
-    """A classifier contrasted with itself; the settings of the sampler and γ matter only with a density
-    weight."""
+    """A classifier with a contrastive loss; γ and the sampler are used only if `density_weight` > 0."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-4
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = ADAM_BETAS
@@ -91,33 +97,36 @@ class HDGE(JEM):
         return metrics
 
     def energy_loss(self, batch: LabelledBatch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        """α CE − log q(x|y) + β H, and −log p(x) with its weight; `samples` serve that last term alone."""
+        """Return the loss α CE − log q(x|y) + β H − density_weight · log p(x) and its metrics.
+
+        Only the last term uses `samples`.
+        """
         with self.loss_context():
-            loss, parts = self._of_labels(batch)
+            loss, terms = self._label_loss(batch)
             if self.density_weight:
                 density, more = contrastive_loss(self.energy, batch.x, samples, self.gamma, self.penalty)
                 loss = loss + self.density_weight * density
-                parts |= {name: part for name, part in more.items() if name != "loss"}
-        return loss, {name: torch.detach(part) for name, part in {"loss": loss, **parts}.items()}
+                terms |= {name: term for name, term in more.items() if name != "loss"}
+        return loss, {name: torch.detach(term) for name, term in {"loss": loss, **terms}.items()}
 
     def has_gradient_penalty(self) -> bool:
         return self.density_weight > 0 and super().has_gradient_penalty()
 
-    def training_samples(self, n: int) -> Tensor | None:  # type: ignore[override]  # PCD always has some
+    def training_samples(self, n: int) -> Tensor | None:  # type: ignore[override]  # PCD never returns None
         return super().training_samples(n) if self.density_weight else None
 
-    def _of_labels(self, batch: LabelledBatch) -> tuple[Tensor, dict[str, Tensor]]:
+    def _label_loss(self, batch: LabelledBatch) -> tuple[Tensor, dict[str, Tensor]]:
         logits = self.energy.logits(batch.labelled)
         directions = normalize(logits)
-        parts = {
+        terms = {
             "cross_entropy": cross_entropy(logits, batch.labels),
             "contrast": class_contrastive_loss(
                 directions, batch.labels, self.negatives.rows, self.temperature
             ).mean(),
         }
-        loss = self.alpha * parts["cross_entropy"] + parts["contrast"]
+        loss = self.alpha * terms["cross_entropy"] + terms["contrast"]
         if self.beta:
-            parts["class_entropy"] = class_entropy(logits if batch.shared else self.energy.logits(batch.x))
-            loss = loss + self.beta * parts["class_entropy"]
-        self.negatives.push(directions)  # its own loss is taken already
-        return loss, parts
+            terms["class_entropy"] = class_entropy(logits if batch.shared else self.energy.logits(batch.x))
+            loss = loss + self.beta * terms["class_entropy"]
+        self.negatives.push(directions)  # after the loss, so that no point is its own negative
+        return loss, terms

@@ -1,8 +1,7 @@
 """JEM: a classifier trained as an energy model by persistent contrastive divergence (Grathwohl et al., 2020).
 
-Short Langevin runs with a step of 1 on ∇f beside a noise of .01, which is 20,000 times colder than the step
-says: the samples are those of e^{20,000 f}. It is known to diverge; a divergence is a result here, not an
-accident.
+Short Langevin runs use a step of 1 on ∇f and noise of .01. The temperature is therefore 20,000 times too low
+for that step: the samples follow e^{20,000 f}. JEM is known to diverge; a diverged run is a valid result.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from vera.training.optimisers import PAPER_BETAS, adam
 @joint_methods.register("jem")
 @dataclass(eq=False, kw_only=True)
 class JEM(JointMethod, PCD):
-    """PCD whose energy is a classifier, with JEM's sampler."""
+    """PCD with a classifier as energy and JEM's sampler."""
 
     noise: Annotated[Positive, "the Langevin noise"] = 0.01
     step_size: Annotated[Positive | None, "Langevin step on ∇f; noise²/2 for None"] = 1.0
@@ -37,6 +36,7 @@ class JEM(JointMethod, PCD):
         return PCD.step(self, self.add_noise(batch) if self.data_noise else batch)
 
     def add_noise(self, batch: LabelledBatch) -> LabelledBatch:
+        """Return the batch with Gaussian noise on all points."""
         x = torch.add(batch.x, torch.randn_like(batch.x), alpha=self.data_noise)
         if batch.shared:
             return replace(batch, x=x, labelled=x)

@@ -1,9 +1,10 @@
-"""The losses that joint methods share: cross-entropy, entropy of p(y|x), and the contrastive energy loss with
-both (Eqs. 11, 18).
+"""Losses of the joint methods (Eqs. 11, 18).
 
-Trap: the paper's Eq. 18 adds the class entropy to a maximised objective. Confident predictions on unlabelled
-points are what is wanted, so the entropy is minimised: the loss gets + β H. One forward pass on the data
-serves f, its penalty and the entropy, and the cross-entropy too where every point shows its label.
+They are the entropy of p(y|x), and the contrastive energy loss plus cross-entropy and entropy.
+
+Trap: Eq. 18 of the paper adds the class entropy to a maximised objective. Predictions on unlabelled points
+should become confident, so the entropy must be minimised: the loss contains + β H. One forward pass on the
+data gives f, its penalty and the entropy, and also the cross-entropy if all points are labelled.
 """
 
 import torch
@@ -17,7 +18,7 @@ from vera.models.classifier import Classifier
 
 
 def class_entropy(logits: Tensor) -> Tensor:
-    """Mean entropy of softmax(logits), in nats."""
+    """Return the mean entropy of softmax(logits), in nats."""
     log_p = torch.log_softmax(logits, dim=1)
     return -(log_p.exp() * log_p).sum(1).mean()
 
@@ -32,8 +33,10 @@ def joint_contrastive_loss(
     alpha: float,
     beta: float,
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """(the loss to descend, its parts as metrics): −mean f(x) + mean f(samples) + penalty + α CE + β H.
-    `samples` are constants."""
+    """Return the loss to minimise and its terms as metrics.
+
+    The loss is −mean f(x) + mean f(samples) + penalty + α CE + β H. `samples` are treated as constants.
+    """
     f_samples = classifier(samples.detach()).mean()
     x = batch.x.detach().requires_grad_(gamma > 0)
     logits = classifier.logits(x)
@@ -41,12 +44,12 @@ def joint_contrastive_loss(
     on_labelled = cross_entropy(logits if batch.shared else classifier.logits(batch.labelled), batch.labels)
     f_data = f_x.mean()
     loss = f_samples - f_data + alpha * on_labelled
-    parts = {"f_data": f_data, "f_samples": f_samples, "cross_entropy": on_labelled}
+    terms = {"f_data": f_data, "f_samples": f_samples, "cross_entropy": on_labelled}
     if beta:
-        parts["class_entropy"] = class_entropy(logits)
-        loss = loss + beta * parts["class_entropy"]
+        terms["class_entropy"] = class_entropy(logits)
+        loss = loss + beta * terms["class_entropy"]
     if gamma:
         (slope,) = torch.autograd.grad(f_x.sum(), x, create_graph=True)
-        parts["penalty"] = penalty_weight(gamma, penalty) * squared_norm(slope).mean()
-        loss = loss + parts["penalty"]
-    return loss, {name: torch.detach(part) for name, part in {"loss": loss, **parts}.items()}
+        terms["penalty"] = penalty_weight(gamma, penalty) * squared_norm(slope).mean()
+        loss = loss + terms["penalty"]
+    return loss, {name: torch.detach(term) for name, term in {"loss": loss, **terms}.items()}

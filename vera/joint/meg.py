@@ -1,5 +1,4 @@
-"""MEG as a joint method: the generator's entropy is raised through mutual information, the energy is a
-classifier (3.4)."""
+"""MEG as a joint method: the energy is a classifier, mutual information raises the generator's entropy (3.4)."""
 
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from vera.spec.registry import joint_methods
 @joint_methods.register("meg")
 @dataclass(eq=False, kw_only=True)
 class JointMEG(JointMethod, MEG):
-    """MEG whose energy is a classifier."""
+    """MEG with a classifier as energy."""
 
     def update(self, batch: LabelledBatch) -> Metrics:
         return MEG.step(self, batch)

@@ -1,7 +1,7 @@
-"""Supervised training: cross-entropy on the labelled points and nothing else.
+"""Supervised training: cross-entropy on the labelled points.
 
-With ten labels a class it is the baseline that unlabelled data must beat; with every label shown it is the
-ceiling.
+With ten labels per class it is the supervised baseline that methods with unlabelled data must beat. With all
+labels it is the upper bound.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from vera.training.optimisers import PAPER_BETAS, adam, descend
 @joint_methods.register("supervised")
 @dataclass(eq=False, kw_only=True)
 class Supervised(ClassifierMethod):
-    """A plain classifier."""
+    """A classifier trained on labels only."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-4
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = PAPER_BETAS

@@ -1,10 +1,10 @@
-"""Virtual adversarial training: predictions must not change in the direction in which they change most
-(Miyato et al., 2018).
+"""Virtual adversarial training: smooths predictions where they change most (Miyato et al., 2018).
 
-loss = α CE(labelled) + β H(p(y|x)) + LDS,   LDS = mean KL(p(·|x) ‖ p(·|x + ε d)), where d, of unit length, is
-found by power iteration on the Hessian of that KL at x: d ← direction of ∇_d KL(p ‖ p(·|x + ξ d)). p(·|x) is
-a constant. Trap: the published code starts from a uniform d and takes ξ = 10; the original takes ξ = 1e-6,
-where the gradient in float32 is noise for logits that are nearly flat.
+loss = α CE(labelled) + β H(p(y|x)) + LDS,   LDS = mean KL(p(·|x) ‖ p(·|x + ε d))
+The unit vector d is found by power iteration on the Hessian of that KL at x: d ← direction of
+∇_d KL(p ‖ p(·|x + ξ d)). p(·|x) is treated as a constant. Trap: the published code starts from a uniform d
+and uses ξ = 10. The original uses ξ = 1e-6, for which the float32 gradient is noise if the logits are nearly
+flat.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from vera.training.optimisers import adam, descend
 @joint_methods.register("vat")
 @dataclass(eq=False, kw_only=True)
 class VAT(ClassifierMethod):
-    """Cross-entropy, class entropy and local smoothness of the predictions."""
+    """Minimises cross-entropy, class entropy and the local change of the predictions."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-4
     alpha: Annotated[NonNegative, "α, the weight of the cross-entropy on labelled points"] = 1.0
@@ -53,17 +53,17 @@ class VAT(ClassifierMethod):
         entropy = class_entropy(logits)
         loss = self.alpha * on_labelled + self.beta * entropy + smoothness
         descend(loss, self.energy_weights, self.optimiser)
-        parts = {
+        terms = {
             "loss": loss,
             "cross_entropy": on_labelled,
             "class_entropy": entropy,
             "smoothness": smoothness,
         }
-        return {name: part.detach() for name, part in parts.items()}
+        return {name: term.detach() for name, term in terms.items()}
 
 
 def kl_divergence(logits: Tensor, others: Tensor) -> Tensor:
-    """KL(softmax(logits) ‖ softmax(others)) of each point."""
+    """Return KL(softmax(logits) ‖ softmax(others)) for each point."""
     log_p, log_q = torch.log_softmax(logits, dim=1), torch.log_softmax(others, dim=1)
     return (log_p.exp() * (log_p - log_q)).sum(1)
 
@@ -71,7 +71,7 @@ def kl_divergence(logits: Tensor, others: Tensor) -> Tensor:
 def adversarial_direction(
     classifier: Classifier, x: Tensor, logits: Tensor, *, xi: float, iterations: int
 ) -> Tensor:
-    """Unit vectors along which p(y|x) changes most, by power iteration from a random start."""
+    """Return unit vectors along which p(y|x) changes most, by power iteration from a random start."""
     direction = normalise(torch.rand_like(x) - 0.5)
     for _ in range(iterations):
         direction.requires_grad_(True)
@@ -82,10 +82,10 @@ def adversarial_direction(
 
 
 def normalise(x: Tensor) -> Tensor:
-    """Each point scaled to length 1; where there is no direction at all (a gradient of exactly 0) it stays 0.
+    """Return each point scaled to length 1; a point that is exactly 0 stays 0.
 
-    By its largest entry first: where predictions are certain, the gradient is so short that its squares
-    vanish in float32.
+    The largest entry is divided out first: if predictions are certain, the gradient is so short that its
+    squares underflow in float32.
     """
     tiny, column = torch.finfo(x.dtype).tiny, (-1, *[1] * (x.ndim - 1))
     x = x.detach()

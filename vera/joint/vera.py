@@ -1,5 +1,4 @@
-"""VERA-JEM: a classifier trained as an energy model by a generator, with labels where there are any (Sec.
-6)."""
+"""VERA-JEM: VERA trains a classifier as an energy model, with the labels that are available (Sec. 6)."""
 
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from vera.spec.registry import joint_methods
 @joint_methods.register("vera")
 @dataclass(eq=False, kw_only=True)
 class JointVERA(JointMethod, VERA):
-    """VERA whose energy is a classifier; α weighs the labels, β the confidence on unlabelled points."""
+    """VERA with a classifier as energy; α weights the labels, β the confidence on unlabelled points."""
 
     def update(self, batch: LabelledBatch) -> Metrics:
         return VERA.step(self, batch)

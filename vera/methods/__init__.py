@@ -1,4 +1,4 @@
-"""Training methods, one file each; see vera/methods/contract.py for what a method is."""
+"""Training methods, one file each; `vera/methods/contract.py` defines what a method is."""
 
 from vera.methods.contract import Method, Metrics
 from vera.methods.coopnet import CoopNet

@@ -1,9 +1,11 @@
-"""The training step of VERA, whatever estimates the entropy gradient (Sec. 4, Alg. 1, signs corrected).
+"""The training step of VERA for any estimator of the entropy gradient (Sec. 4, Alg. 1, signs corrected).
 
-The energy climbs f(data) − f(generated); the generator climbs f(generated) + λ H(generator), where the
-entropy gradient is a direction c at every generated point. With λ = 1 and a perfect generator this is maximum
-likelihood; λ = 0 leaves the entropy block out. Traps: the same generated points serve both updates; the
-generator climbs the *updated* f; its gradient never touches the energy's weights.
+The energy maximises f(data) − f(generated). The generator maximises f(generated) + λ H(generator), where the
+entropy gradient is a direction c at each generated point. With λ = 1 and a perfect generator this is maximum
+likelihood; λ = 0 skips the entropy term.
+
+Traps: both updates use the same generated points; the generator ascends the *updated* f; the gradient of the
+generator never reaches the weights of the energy.
 """
 
 from abc import abstractmethod
@@ -24,7 +26,7 @@ from vera.training.optimisers import adam, descend, trainable_parameters
 
 @dataclass(eq=False)
 class AmortisedMethod(Method):
-    """An energy and a generator trained against each other with an entropy term."""
+    """Trains an energy and a generator against each other, with an entropy term for the generator."""
 
     generator: Generator
     _: KW_ONLY
@@ -37,10 +39,11 @@ class AmortisedMethod(Method):
     )
 
     @abstractmethod
-    def make_entropy(self) -> EntropyGradient: ...
+    def make_entropy(self) -> EntropyGradient:
+        """Return the estimator of the entropy gradient. Called once, by `setup`."""
 
     def is_tuned_first(self) -> bool:
-        """Whether the estimator is tuned before the updates, as in Algorithm 1, or after it was used."""
+        """Whether the estimator is tuned before the updates (Algorithm 1) or after its use."""
         return True
 
     def setup(self) -> None:
@@ -60,13 +63,14 @@ class AmortisedMethod(Method):
         return metrics | self.entropy.metrics() | {"sigma": self.generator.sigma.detach()}
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        """Return the loss of the energy and its metrics."""
         return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.generator.sample(n)
 
     def ascent_direction(self, z0: Tensor, x_g: Tensor) -> Tensor:
-        """∇f(x) + λ c at every generated point, with the updated f."""
+        """Return ∇f(x) + λ c at each generated point, with the updated f."""
         direction = gradient(self.energy, x_g)
         if self.entropy_weight > 0:
             direction = direction.add(
@@ -77,7 +81,7 @@ class AmortisedMethod(Method):
         return direction
 
     def update_generator(self, x_g: Tensor, direction: Tensor) -> None:
-        """Move the weights and σ so that each x_g moves along its direction."""
+        """Update the weights and σ so that each x_g moves along its direction."""
         self.generator_optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(x_g, direction / -len(x_g), inputs=self.generator_weights)
         self.generator_optimiser.step()

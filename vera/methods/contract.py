@@ -1,9 +1,9 @@
-"""The method contract: a way to train an energy model, as one class in one file.
+"""The method contract: a training method is one class in one file.
 
-A method is a dataclass. Its fields annotated as networks are what it trains (`energy`, `generator`, ...); all
-others are its settings, checked against their annotations. It makes its optimisers in `setup` and does
-everything else in `step`. Whatever the next step depends on is an attribute with a `state_dict` or a tensor,
-and is then saved and restored without being listed.
+A method is a dataclass. It trains the fields that are annotated as networks (`energy`, `generator`, ...). All
+other fields are settings and are checked against their annotations. `setup` creates the optimisers, `step`
+does everything else. State that the next step depends on must be an attribute that is a tensor or has a
+`state_dict`; it is then saved and restored automatically.
 """
 
 import dataclasses
@@ -25,9 +25,9 @@ from vera.training.optimisers import trainable_parameters
 from vera.training.state import Stateful
 
 Metrics = dict[str, Tensor]
-"""Name to 0-d tensor, detached and still on the device. Every method reports "loss"."""
+"""Name to 0-d tensor, detached and on the device. Every method reports "loss"."""
 Batch: TypeAlias = Any
-"""What the data set's stream gives: a tensor of points, or, for methods that classify, a `LabelledBatch`."""
+"""What the stream of a data set yields: a tensor of points, or a `LabelledBatch` for joint methods."""
 
 NEEDS = ("density", "hessian", "curvature")
 CHECKABLE = "take bool, int, float, str, Literal[...], tuple[...] or a union of these"
@@ -35,41 +35,28 @@ CHECKABLE = "take bool, int, float, str, Literal[...], tuple[...] or a union of 
 
 @dataclass(eq=False)
 class Method(Stateful, ABC):
-    """Owns its networks and optimisers. Subclass, decorate with `@methods.register(name)` and
-    `@dataclass(eq=False)`."""
+    """Base class of training methods; owns its networks and optimisers.
+
+    Subclasses are decorated with `@methods.register(name)` and `@dataclass(eq=False)`.
+    """
 
     energy: nn.Module
 
     registry: ClassVar[Registry[Any]] = methods
     needs: ClassVar[tuple[str, ...]] = ()
-    """What the energy model must offer, of "density" (a normalised log-likelihood), "hessian" (f is not
-    piecewise linear) and "curvature" (curvature propagation)."""
+    """What the energy model must offer: "density" (a normalised log-likelihood), "hessian" (f is not
+    piecewise linear) or "curvature" (curvature propagation)."""
 
     def __post_init__(self) -> None:
         if "__dataclass_fields__" not in vars(type(self)):
             raise SettingError(
-                f"{type(self).__name__} must be decorated with @dataclass(eq=False), or its settings are lost."
+                f"{type(self).__name__} must be decorated with @dataclass(eq=False); "
+                "without it its settings are ignored."
             )
         if wrong := self.find_declaration_error():
             raise SettingError(f"{self.label()} {wrong}.")
         check_fields(self)
-        for name, kind in self.network_types().items():
-            if not isinstance(getattr(self, name), kind):
-                wanted = "torch.nn.Module" if kind is nn.Module else kind.__name__
-                way = (
-                    "; wrap it: vera.Generator(net)"
-                    if kind is Generator and isinstance(getattr(self, name), nn.Module)
-                    else ""
-                )
-                raise SettingError(
-                    f"{self.label()}: {name} must be a {wanted}, got {type(getattr(self, name)).__name__}{way}."
-                )
-        for name, network in self.networks().items():
-            if not trainable_parameters(network):
-                what = type(network).__name__
-                raise IncompatibleModel(
-                    f"{self.label()} cannot train {what} as its {name}: it has no weights to train."
-                )
+        self._check_networks()
         for need in self.needs:
             self._check_need(need)
         self.energy_weights = trainable_parameters(self.energy)
@@ -77,29 +64,30 @@ class Method(Stateful, ABC):
 
     @abstractmethod
     def setup(self) -> None:
-        """Make optimisers, buffers and estimators; the settings are checked already."""
+        """Create optimisers, buffers and estimators. The settings have been checked before."""
 
     @abstractmethod
     def step(self, batch: Batch) -> Metrics:
-        """Update the networks on one batch of data. Never wait for the device: return tensors, not
-        numbers."""
+        """Update the networks on one batch and return metrics as tensors, without waiting for the device."""
 
     def setup_for(self, x: Tensor) -> None:
-        """Make what takes its shape from the data. Called once, with an example batch, before the first step
-        or a restore."""
+        """Create what takes its shape from the data.
+
+        Called once with an example batch, before the first step or a restore.
+        """
 
     def begin(self, batch: Batch) -> None:
-        """Check the networks against an example batch, then `setup_for` it. The Trainer calls this."""
+        """Check the networks against an example batch, then call `setup_for`. The Trainer calls this."""
         if not isinstance(batch, Tensor):
             raise IncompatibleModel(
-                f"{self.label()} trains on points alone; labelled data are for the task 'joint'."
+                f"{self.label()} trains on points without labels; labelled data need the task 'joint'."
             )
         x = batch
         check_energy(self.label(), self.energy, x)
         if len(x) == 1 and any(
             isinstance(m, _BatchNorm) for n in self.networks().values() for m in n.modules()
         ):
-            raise IncompatibleModel(f"{self.label()}: batch norm needs a batch_size of at least 2.")
+            raise IncompatibleModel(f"{self.label()}: batch norm needs a batch_size of at least 2, got 1.")
         for network in self.networks().values():
             if isinstance(network, Generator):
                 check_generator(self.label(), network, x)
@@ -108,20 +96,22 @@ class Method(Stateful, ABC):
         self.setup_for(x)
 
     def training_samples(self, n: int) -> Tensor | None:
-        """n of the samples that are pitted against data, or None for a method that trains without samples."""
+        """Return n of the samples that training contrasts with data, or None if it uses no samples."""
         return None
 
     @classmethod
     def label(cls) -> str:
+        """Return the registered name, or the class name if it is not registered."""
         return cls.registry.name_of(cls) or cls.__name__
 
     @classmethod
     def network_names(cls) -> list[str]:
-        """The fields that are networks, in order."""
+        """Return the names of the fields that are networks, in order."""
         return list(cls.network_types())
 
     @classmethod
     def network_types(cls) -> dict[str, type[nn.Module]]:
+        """Return the annotated class of each network field."""
         hints = get_type_hints(cls)
         fields = {f.name: hints[f.name] for f in dataclasses.fields(cls)}
         return {
@@ -132,11 +122,14 @@ class Method(Stateful, ABC):
 
     @classmethod
     def find_declaration_error(cls) -> str:
-        """What is wrong with the class whatever its networks are: a need that is none, a setting whose values
-        nothing could check, a default that the setting's own annotation refuses; nothing if all is well."""
+        """Return what is wrong with the declaration of the class, or "" if nothing is.
+
+        Found are unknown needs, settings whose annotation cannot be checked, and defaults that their own
+        annotation rejects.
+        """
         for need in cls.needs:
             if need not in NEEDS:
-                return f"needs '{need}', which is none of {', '.join(NEEDS)}"
+                return f"needs '{need}', which is not one of {', '.join(NEEDS)}"
         networks, defaults = cls.network_names(), {f.name: f.default for f in dataclasses.fields(cls)}
         for name, setting in settings_of(cls).items():
             if name not in networks and not is_checkable(setting.annotation):
@@ -144,27 +137,58 @@ class Method(Stateful, ABC):
                 return f"annotates its setting '{name}' with {kind}, which cannot be checked: {CHECKABLE}"
             try:
                 if defaults.get(name, dataclasses.MISSING) is not dataclasses.MISSING:
-                    check_value("its default", name, defaults[name], setting.annotation)
+                    check_value("an invalid default", name, defaults[name], setting.annotation)
             except SettingError as error:
-                return f"refuses {str(error).rstrip('.')}"
+                return f"has {str(error).rstrip('.')}"
         return ""
 
     def networks(self) -> dict[str, nn.Module]:
+        """Return the networks by field name."""
         return {name: getattr(self, name) for name in self.network_names()}
 
     def settings(self) -> dict[str, Any]:
+        """Return the settings by field name."""
         networks = self.network_names()
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in networks}
 
+    def _check_networks(self) -> None:
+        for name, cls in self.network_types().items():
+            network = getattr(self, name)
+            if not isinstance(network, cls):
+                wanted = "torch.nn.Module" if cls is nn.Module else cls.__name__
+                is_bare = cls is Generator and isinstance(network, nn.Module)
+                hint = "; wrap it: vera.Generator(net)" if is_bare else ""
+                raise SettingError(
+                    f"{self.label()}: {name} must be a {wanted}, got {type(network).__name__}{hint}."
+                )
+        for name, network in self.networks().items():
+            if not trainable_parameters(network):
+                raise IncompatibleModel(
+                    f"{self.label()} cannot train {type(network).__name__} as its {name}: "
+                    "it has no trainable weights."
+                )
+
     def _check_need(self, need: str) -> None:
         rules = {
-            "density": (isinstance(self.energy, Density), "a normalised log-likelihood (log_prob and sample)", "mixture, nice"),
-            "hessian": (has_hessian(self.energy), "second derivatives in x, and those of a piecewise linear network are zero",
-                        "mlp with activation='softplus', mixture, nice"),
-            "curvature": (isinstance(self.energy, CurvatureModel), "curvature propagation (score_and_curvature)", "nice"),
-        }  # fmt: skip
+            "density": (
+                isinstance(self.energy, Density),
+                "a normalised log-likelihood (log_prob and sample)",
+                "mixture, nice",
+            ),
+            "hessian": (
+                has_hessian(self.energy),
+                "second derivatives in x, which are zero for a piecewise linear network",
+                "mlp with activation='softplus', mixture, nice",
+            ),
+            "curvature": (
+                isinstance(self.energy, CurvatureModel),
+                "curvature propagation (score_and_curvature)",
+                "nice",
+            ),
+        }
         offered, wanted, hint = rules[need]
         if not offered:
             raise IncompatibleModel(
-                f"{self.label()} cannot train {type(self.energy).__name__}: it needs {wanted}. Models that have it: {hint}."
+                f"{self.label()} cannot train {type(self.energy).__name__}: it needs {wanted}. "
+                f"Models that have it: {hint}."
             )

@@ -1,9 +1,9 @@
-"""The contrastive energy loss that VERA, MEG, PCD and CoopNet share: −mean f(data) + mean f(samples) +
-gradient penalty.
+"""The contrastive energy loss of VERA, MEG, PCD and CoopNet.
 
-The penalty γ‖∇f(x)‖² (or half of it) is taken on data only, with the gradient of the same forward pass, over
-all axes but the first. Trap: Algorithm 1 prints log f and a plus before the penalty of an ascended objective;
-f is already a log-density.
+The loss is −mean f(data) + mean f(samples) + gradient penalty. The penalty γ‖∇f(x)‖² (or half of it) is
+computed on data only, from the same forward pass, over all axes except the first. Trap: Algorithm 1 prints
+log f, and a plus sign before the penalty of a maximised objective. f is already a log-density, and the
+penalty is subtracted from what is maximised.
 """
 
 from typing import Literal
@@ -18,13 +18,14 @@ Penalty = Literal["half", "full"]
 
 
 def penalty_weight(gamma: float, penalty: Penalty) -> float:
+    """Return the factor of ‖∇f‖²."""
     return gamma / 2 if penalty == "half" else gamma
 
 
 def contrastive_loss(
     energy: nn.Module, x: Tensor, samples: Tensor, gamma: float = 0.0, penalty: Penalty = "half"
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """(the loss to descend, its parts as metrics). `samples` are constants here."""
+    """Return the loss to minimise and its terms as metrics. `samples` are treated as constants."""
     f_samples = energy(samples.detach()).mean()
     if gamma == 0:
         f_data = energy(x).mean()
@@ -34,5 +35,5 @@ def contrastive_loss(
     f_data = f_x.mean()
     weighted = penalty_weight(gamma, penalty) * squared_norm(slope).mean()
     loss = f_samples - f_data + weighted
-    parts = {"loss": loss, "f_data": f_data, "f_samples": f_samples, "penalty": weighted}
-    return loss, {name: torch.detach(part) for name, part in parts.items()}
+    terms = {"loss": loss, "f_data": f_data, "f_samples": f_samples, "penalty": weighted}
+    return loss, {name: torch.detach(term) for name, term in terms.items()}

@@ -1,7 +1,7 @@
-"""CoopNet: the generator proposes, Langevin steps on the energy correct, the generator learns the correction.
+"""CoopNet: Langevin steps on f correct the generator's proposals, and the generator learns the correction.
 
-z normal, x̂ = g(z) without noise; x̃ = L Langevin steps from x̂; the energy descends mean f(x̃) − mean
-f(data); the generator regresses x̃ from the *same* z, loss ‖x̃ − g(z)‖² / (2 · .3²).
+z is standard normal and x̂ = g(z), without noise. x̃ is x̂ after L Langevin steps. The energy minimises
+mean f(x̃) − mean f(data). The generator regresses x̃ on the *same* z, with loss ‖x̃ − g(z)‖² / (2 · .3²).
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -48,7 +48,7 @@ class CoopNet(Method):
         return metrics | {"regression": regression.detach()}
 
     def revise(self, proposal: Tensor) -> Tensor:
-        """The proposal after L Langevin steps on f."""
+        """Return the proposal after L Langevin steps on f."""
         with evaluation_mode(self.energy):
             return sgld(self.energy, proposal, steps=self.sampler_steps, noise=self.noise)
 

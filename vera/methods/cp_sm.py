@@ -1,7 +1,7 @@
 """Score matching by curvature propagation (Martens et al., 2012).
 
-Loss mean[ ½‖∇f‖² + Σ_j ∂²f/∂x_j² ], the Hessian diagonal estimated without bias in one backward sweep that
-the model itself carries out (`score_and_curvature`, see vera/models/curvature.py).
+The loss is mean[ ½‖∇f‖² + Σ_j ∂²f/∂x_j² ]. The model estimates the Hessian diagonal itself, without bias and
+in one backward sweep (`score_and_curvature`, see vera/models/curvature.py).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from vera.spec.registry import methods
 @methods.register("cp-sm")
 @dataclass(eq=False)
 class CPSM(DirectMethod):
-    """For models that propagate curvature: the NICE flow."""
+    """Score matching for models that propagate curvature, such as the NICE flow."""
 
     needs = ("curvature",)
 

@@ -1,5 +1,4 @@
-"""Methods that train the energy alone, by descending one loss: maximum likelihood and the score-matching
-family."""
+"""Methods that train the energy alone by minimising one loss: maximum likelihood and score matching."""
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
@@ -14,14 +13,15 @@ from vera.training.optimisers import ADAM_BETAS, adam, descend
 
 @dataclass(eq=False)
 class DirectMethod(Method):
-    """A leaf says what the loss of a batch is; everything else is here."""
+    """Minimises `loss` with Adam. A subclass defines the loss of a batch."""
 
     _: KW_ONLY
     lr: Annotated[Positive, "learning rate"] = 1e-3
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = ADAM_BETAS
 
     @abstractmethod
-    def loss(self, x: Tensor) -> Tensor: ...
+    def loss(self, x: Tensor) -> Tensor:
+        """Return the loss of a batch, a 0-d tensor."""
 
     def setup(self) -> None:
         self.optimiser = adam(self.energy_weights, self.lr, self.betas)

@@ -1,7 +1,7 @@
-"""Denoising score matching: the score at a noised point points back to the point.
+"""Denoising score matching: the score at a noised point must point back to the clean point.
 
-x̃ = x + σ v; loss ½ mean‖σ²∇f(x̃) + (x̃ − x)‖², which is σ⁴ times the usual form. It fits the density of the
-noised data.
+x̃ = x + σ v, and the loss is ½ mean‖σ²∇f(x̃) + (x̃ − x)‖², which is σ⁴ times the usual form. It fits the
+density of the noised data.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from vera.spec.settings import Positive
 @methods.register("dsm")
 @dataclass(eq=False, kw_only=True)
 class DSM(DirectMethod):
-    """One Gaussian noise level."""
+    """Denoising score matching with one Gaussian noise level."""
 
     noise: Annotated[Positive, "σ, the deviation of the added noise"] = 0.1
 

@@ -1,8 +1,8 @@
-"""MEG: the generator's entropy is raised through the mutual information of x and z (Kumar et al., 2019).
+"""MEG: maximises the generator's entropy through the mutual information of x and z (Kumar et al., 2019).
 
-For a deterministic generator H(g(z)) = I(g(z); z) up to a constant, and a statistics network T bounds it from
-below by a binary cross-entropy: T(x, z) says "pair", T(x, permuted z) says "no pair". Generator and T descend
-−mean f(g(z)) + λ BCE together.
+For a deterministic generator H(g(z)) = I(g(z); z) up to a constant. A statistics network T bounds it from
+below by a binary cross-entropy (BCE): T classifies (x, z) as a pair and (x, permuted z) as no pair. Generator
+and T together minimise −mean f(g(z)) + λ BCE.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -24,7 +24,7 @@ from vera.training.optimisers import adam, descend, trainable_parameters
 @methods.register("meg")
 @dataclass(eq=False)
 class MEG(Method):
-    """A generator without output noise, and a statistics network T(x, z)."""
+    """Trains a generator without output noise and a statistics network T(x, z)."""
 
     generator: Generator
     statistics: nn.Module
@@ -58,14 +58,17 @@ class MEG(Method):
         return metrics | {"mismatch": mismatch.detach()}
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        """Return the loss of the energy and its metrics."""
         return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:
         return self.generator.mean(self.generator.sample_latent(n))
 
     def mismatch(self, x: Tensor, z: Tensor) -> Tensor:
-        """Binary cross-entropy of T over true and shuffled pairs; log 2 − mismatch bounds a mutual
-        information."""
+        """Return the binary cross-entropy of T on true and shuffled pairs.
+
+        log 2 − mismatch is a lower bound of a mutual information.
+        """
         other = z[torch.randperm(len(z), device=z.device)]
         logits = self.statistics(torch.cat([x, x]), torch.cat([z, other]))
         paired, shuffled = logits.chunk(2)

@@ -1,5 +1,7 @@
-"""Maximum likelihood: descend −mean log p(x), for models that are normalised. What every other method tries
-to reach."""
+"""Maximum likelihood: minimises −mean log p(x) of a normalised model.
+
+It is the reference for all other methods.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,7 +17,7 @@ from vera.training.optimisers import PAPER_BETAS
 @methods.register("ml")
 @dataclass(eq=False)
 class MaximumLikelihood(DirectMethod):
-    """Exact likelihood, constant learning rate."""
+    """Exact maximum likelihood with a constant learning rate."""
 
     needs = ("density",)
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = PAPER_BETAS

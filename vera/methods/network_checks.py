@@ -1,4 +1,7 @@
-"""Do the networks fit the data? Asked once, with an example batch, before training starts."""
+"""Checks of networks against an example batch, made once before training starts.
+
+Each check raises `IncompatibleModel`. `owner` is the name of the method, for the message.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -10,56 +13,58 @@ from vera.models.network_modes import evaluation_mode
 
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
-    """f must map (B, ...) to (B,)."""
+    """Check that f maps (B, ...) to (B,)."""
     width = getattr(energy, "data_dim", x.shape[1])
     if width != x.shape[1]:
         what = type(energy).__name__
         raise IncompatibleModel(
-            f"{owner}: {what} takes {width} dimensions, the data have {x.shape[1]} (a batch is {tuple(x.shape)})."
+            f"{owner}: {what} takes {width} dimensions, the data have {x.shape[1]} "
+            f"(shape of a batch: {tuple(x.shape)})."
         )
     shape = _output_shape(owner, energy, x[:2])
     if shape != (len(x[:2]),):
         raise IncompatibleModel(
-            f"{owner}: the energy must return one number a point, shape ({len(x[:2])},), got {tuple(shape)}."
+            f"{owner}: the energy must return one number per point, shape ({len(x[:2])},), "
+            f"got {tuple(shape)}."
         )
 
 
 def check_generator(owner: str, generator: Generator, x: Tensor) -> None:
-    """g must map (B, latent_dim) to the shape of the data."""
+    """Check that g maps (B, latent_dim) to the shape of the data."""
     shape = _output_shape(owner, generator, x.new_zeros(2, generator.latent_dim))
-    made, wanted = tuple(shape[1:]), tuple(x.shape[1:])
-    if made != wanted:
+    generated, wanted = tuple(shape[1:]), tuple(x.shape[1:])
+    if generated != wanted:
         raise IncompatibleModel(
-            f"{owner}: the generator makes points of shape {made}, the data have {wanted}."
+            f"{owner}: the generator returns points of shape {generated}, the data have shape {wanted}."
         )
 
 
 def check_hessian(owner: str, energy: nn.Module, x: Tensor) -> None:
-    """∇²f must not vanish: for a piecewise linear network, whatever it is made of, it does at every point."""
+    """Check that ∇²f is not zero everywhere, as it is for every piecewise linear network."""
     with evaluation_mode(energy):
         x, _, slope = differentiable_gradient(energy, x[:16])
         v = torch.randn_like(slope)
         curved = slope.requires_grad and torch.autograd.grad((slope * v).sum(), x, allow_unused=True)[0]
     if not isinstance(curved, Tensor) or not curved.any():
         raise IncompatibleModel(
-            f"{owner} cannot train {type(energy).__name__}: its second derivatives in x are zero at every point, as those of a "
-            "piecewise linear network are. A smooth activation such as softplus has them."
+            f"{owner} cannot train {type(energy).__name__}: its second derivatives in x are zero everywhere, "
+            "so it is piecewise linear. Use a smooth activation such as softplus."
         )
 
 
 @torch.no_grad()
 def check_statistics(owner: str, statistics: nn.Module, x: Tensor, z: Tensor) -> None:
-    """T must map (B, ...) and (B, latent_dim) to (B,)."""
+    """Check that T maps (B, ...) and (B, latent_dim) to (B,)."""
     try:
         with evaluation_mode(statistics):
             shape = tuple(statistics(x[:2], z[:2]).shape)
     except Exception as error:
         raise IncompatibleModel(
-            f"{owner}: {type(statistics).__name__} refuses a pair (x, z): {error}"
+            f"{owner}: {type(statistics).__name__} failed on a pair (x, z): {error}"
         ) from error
     if shape != (len(x[:2]),):
         raise IncompatibleModel(
-            f"{owner}: the statistics network must return one number a pair, got shape {shape}."
+            f"{owner}: the statistics network must return one number per pair, got shape {shape}."
         )
 
 
@@ -70,10 +75,11 @@ def _output_shape(owner: str, network: nn.Module, x: Tensor) -> torch.Size:
             output = network(x)
     except Exception as error:
         raise IncompatibleModel(
-            f"{owner}: {type(network).__name__} refuses input of shape {tuple(x.shape)}: {error}"
+            f"{owner}: {type(network).__name__} failed on input of shape {tuple(x.shape)}: {error}"
         ) from error
     if not isinstance(output, Tensor):
         raise IncompatibleModel(
-            f"{owner}: {type(network).__name__} must return one number a point, got {type(output).__name__}."
+            f"{owner}: {type(network).__name__} must return one number per point, "
+            f"got {type(output).__name__}."
         )
     return output.shape

@@ -1,9 +1,8 @@
-"""Persistent contrastive divergence: samples come from short Langevin runs whose ends are kept in a replay
-buffer.
+"""Persistent contrastive divergence: short Langevin runs that continue from a replay buffer give the samples.
 
-Each step draws chains, restarts a few, runs them with f in evaluation mode, stores them, and descends −mean
-f(data) + mean f(chains). The samples can look right while f is wrong: short chains need not reach the
-density's modes.
+Each step draws chains, restarts a few of them, runs them with f in evaluation mode, stores them, and
+minimises −mean f(data) + mean f(chains). Trap: the samples can look right while f is wrong, because short
+chains need not reach the modes of the density.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -25,7 +24,7 @@ from vera.training.optimisers import adam, descend
 @methods.register("pcd")
 @dataclass(eq=False)
 class PCD(Method):
-    """SGLD with a replay buffer of 10,000 chains."""
+    """PCD by SGLD, with a replay buffer of 10,000 chains."""
 
     _: KW_ONLY
     lr: Annotated[Positive, "learning rate"] = 1e-3
@@ -59,6 +58,7 @@ class PCD(Method):
         return metrics
 
     def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
+        """Return the loss of the energy and its metrics."""
         return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
 
     def training_samples(self, n: int) -> Tensor:

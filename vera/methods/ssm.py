@@ -1,8 +1,8 @@
-"""Sliced score matching: the Hessian trace of f in one random direction v (Song et al., 2019).
+"""Sliced score matching: estimates the Hessian trace of f along one random direction v (Song et al., 2019).
 
-Loss mean[ vᵀ∇²f v + ½(vᵀ∇f)² ] (plain), or with ½‖∇f‖² in place of its projection (variance-reduced); E[v vᵀ]
-= I makes both equal score matching in expectation. Trap: a piecewise linear f has no curvature, and the loss
-would only flatten it.
+The plain loss is mean[ vᵀ∇²f v + ½(vᵀ∇f)² ]; the variance-reduced loss has ½‖∇f‖² instead of ½(vᵀ∇f)².
+Because E[v vᵀ] = I, both equal score matching in expectation. Trap: a piecewise linear f has no curvature, so
+the loss would only flatten it.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from vera.spec.settings import Positive
 @methods.register("ssm")
 @dataclass(eq=False, kw_only=True)
 class SSM(DirectMethod):
-    """One projection for each example."""
+    """Sliced score matching with one projection per example."""
 
     needs = ("hessian",)
     lr: Annotated[Positive, "learning rate"] = 1e-4

@@ -1,5 +1,4 @@
-"""VERA: an energy-based model trained by a generator with an importance-sampled entropy gradient, without
-MCMC (Sec. 4)."""
+"""VERA: trains an energy by a generator with an importance-sampled entropy gradient, not by MCMC (Sec. 4)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -13,7 +12,7 @@ from vera.spec.settings import Count, Positive
 @methods.register("vera")
 @dataclass(eq=False, kw_only=True)
 class VERA(AmortisedMethod):
-    """Amortised training with k posterior draws round the known latent, their scale η tuned by an ELBO."""
+    """Amortised training with k posterior draws around the known latent; an ELBO tunes their scale η."""
 
     k: Annotated[Count, "importance samples for each generated point"] = 20
     posterior_lr: Annotated[

@@ -1,5 +1,7 @@
-"""VERA-HMC: VERA with PresGAN's entropy gradient, HMC on the posterior of z given x, in place of importance
-sampling."""
+"""VERA-HMC: VERA with the entropy gradient of PresGAN.
+
+HMC on the posterior of z given x replaces importance sampling.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,7 +16,7 @@ from vera.spec.settings import Count, NonNegativeCount, Positive
 @methods.register("vera-hmc")
 @dataclass(eq=False, kw_only=True)
 class VERAHMC(AmortisedMethod):
-    """Amortised training with posterior draws by HMC; no posterior scale and no weights."""
+    """Amortised training with posterior draws by HMC; it has no posterior scale and no importance weights."""
 
     force: Annotated[
         Force, "full: the gradient of the posterior; prior_only: what the published code does"
