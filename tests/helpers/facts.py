@@ -5,12 +5,18 @@ from contextlib import contextmanager
 
 import pytest
 
+from vera.errors import VeraError
+
 
 @contextmanager
 def raises_with(kind: type[BaseException], *facts: str) -> Iterator[None]:
-    """The block raises `kind`, and its message holds every one of these facts: names, values, commands."""
+    """The block raises `kind`, and its message contains all these facts: names, values, commands.
+
+    The message of an error for users has at most two lines.
+    """
     with pytest.raises(kind) as error:
         yield
     message = str(error.value)
     missing = [fact for fact in facts if fact not in message]
     assert not missing, f"{missing} not in: {message}"
+    assert not isinstance(error.value, VeraError) or message.count("\n") <= 1, message

@@ -1,5 +1,4 @@
-"""What the tests of the Trainer share: an energy of a user's own, and a method whose losses are told
-beforehand."""
+"""Shared by the tests of the Trainer: a user-defined energy, and a method whose losses are scripted."""
 
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ POINTS = torch.randn(20, 2, generator=torch.Generator().manual_seed(0))
 
 
 class Bowl(nn.Module):
-    """A user's own energy: f(x) = −½‖x − c‖²."""
+    """A user-defined energy: f(x) = −½‖x − c‖²."""
 
     def __init__(self):
         super().__init__()
@@ -26,8 +25,8 @@ class Bowl(nn.Module):
 
 
 @dataclass(eq=False)
-class Scripted(Method):
-    """Reports as its loss what a function of the step says, and one random number a step."""
+class ScriptedMethod(Method):
+    """Reports a function of the step as its loss, and draws one random number per step."""
 
     def setup(self):
         self.count = torch.zeros((), dtype=torch.int64)
@@ -36,21 +35,24 @@ class Scripted(Method):
     def step(self, x):
         self.count += 1
         loss = self.script(int(self.count))
-        return (
-            loss if isinstance(loss, dict) else {"loss": torch.tensor(float(loss)), "noise": torch.rand(())}
-        )
+        if isinstance(loss, dict):
+            return loss
+        return {"loss": torch.tensor(float(loss)), "noise": torch.rand(())}
 
 
-def scripted(script=float, **options) -> Trainer:
-    method = Scripted(Bowl())
+def make_scripted_trainer(script=float, **options) -> Trainer:
+    """A Trainer of ten steps whose losses are script(1), script(2), …"""
+    method = ScriptedMethod(Bowl())
     method.script = script
     return Trainer(method, POINTS, **({"steps": 10, "batch_size": 5, "log_every": 4} | options))
 
 
-def losses(trainer: Trainer) -> list[tuple[int, float]]:
+def list_losses(trainer: Trainer) -> list[tuple[int, float]]:
+    """(step, mean loss) of each row of the history."""
     return [(row["step"], row["loss"]) for row in trainer.history]
 
 
-def mixture() -> GaussianMixture:
+def make_mixture() -> GaussianMixture:
+    """A mixture of three Gaussians in the plane, always with the same weights."""
     torch.manual_seed(0)
     return GaussianMixture(2, 3)

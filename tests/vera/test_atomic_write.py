@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file appears complete or not at all."""
 
 import os
 
@@ -7,8 +7,8 @@ import pytest
 from vera.atomic_write import write_atomically
 
 
-def test_two_writers_of_one_number_do_not_meet(tmp_path, monkeypatch):
-    """As on two nodes of a cluster that share a disk."""
+def test_two_writers_with_the_same_process_id_do_not_collide(tmp_path, monkeypatch):
+    """Two nodes of a cluster can share a disk and have processes with the same id."""
     monkeypatch.setattr(os, "getpid", lambda: 7)
     path = tmp_path / "run.pt"
     with write_atomically(path) as first, write_atomically(path) as second:
@@ -19,7 +19,7 @@ def test_two_writers_of_one_number_do_not_meet(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("failing", ["write", "fsync", "replace"])
-def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, failing):
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch, failing):
     def fail(*_):
         raise OSError("no space left")
 
@@ -33,7 +33,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch, failing):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_secret_is_never_readable_by_others(tmp_path):
+def test_a_private_file_is_never_readable_by_others(tmp_path):
     path = tmp_path / "token"
     with write_atomically(path, mode=0o600) as file:
         assert os.fstat(file.fileno()).st_mode & 0o077 == 0

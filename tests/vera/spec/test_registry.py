@@ -1,11 +1,12 @@
-"""Registries and plug-ins: names, clashes, code that runs only when it is asked for."""
+"""Registries and plug-ins: lookup, clashes of names, and loading on demand."""
 
 import sys
 
 import pytest
-from conformance import ENERGIES, check_resume, expect_refusal
+from conformance import ENERGIES, check_resume
+from facts import raises_with
 
-from vera.errors import PluginError, UnknownName
+from vera.errors import PluginError, UnknownName, VeraError
 from vera.spec.registry import Registry, datasets, load_plugin, methods, models
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_trainer
@@ -63,7 +64,7 @@ def one_step(**settings) -> TrialSpec:
     )
 
 
-def test_names_lead_to_factories_in_order():
+def test_names_map_to_factories_in_sorted_order():
     registry = Registry("thing")
     registry.register("b")(dict)
     registry.register("a")(list)
@@ -73,41 +74,41 @@ def test_names_lead_to_factories_in_order():
 
 
 @pytest.mark.parametrize(
-    ("registry", "name", "parts"),
+    ("registry", "name", "facts"),
     [
-        (methods, "vra", ["no method 'vra'", "Did you mean", "vera"]),
-        (methods, "cpsm", ["no method 'cpsm'", "cp-sm"]),
-        (models, "mixtures", ["no model 'mixtures'", "Did you mean mixture"]),
-        (datasets, "moon", ["no data set 'moon'", "Did you mean moons"]),
-        (datasets, "qqqq", ["no data set 'qqqq'. To see them: vera data list"]),
-        (models, "qqqq", ["no model 'qqqq'", "There is: ", "mixture"]),
+        (methods, "vra", ["method 'vra'", "vera?"]),
+        (methods, "cpsm", ["method 'cpsm'", "cp-sm"]),
+        (models, "mixtures", ["model 'mixtures'", "mixture?"]),
+        (datasets, "moon", ["data set 'moon'", "moons?"]),
+        (datasets, "qqqq", ["data set 'qqqq'", "vera data list"]),
+        (models, "qqqq", ["model 'qqqq'", "mixture", "mlp", "nice"]),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_nearest_ones(registry, name, parts):
-    with expect_refusal(*parts, kind=UnknownName):
+def test_an_unknown_name_raises_with_the_closest_names(registry, name, facts):
+    with raises_with(UnknownName, *facts):
         registry.create(name)
 
 
 def test_a_missing_argument_is_named():
-    with expect_refusal("model 'statistics' needs latent_dim"):
+    with raises_with(VeraError, "model 'statistics'", "latent_dim"):
         models.create("statistics", data_dim=2)
 
 
-def test_a_name_can_be_taken_once():
+def test_a_name_can_be_registered_only_once():
     registry = Registry("thing")
 
     @registry.register("a")
     class First:
         pass
 
-    with expect_refusal("thing name 'a' is taken by", "First"):
+    with raises_with(VeraError, "thing name 'a'", "First", "my-a"):
         registry.register("a")(dict)
     assert registry.get("a") is First
 
 
 def test_a_plugin_registers_a_method_that_trains(plugin):
     assert len(PLUGIN.strip().splitlines()) < 40
-    with expect_refusal("no method 'one-step'", kind=UnknownName):
+    with raises_with(UnknownName, "method 'one-step'"):
         build_trainer(one_step())
     load_plugin(plugin)
     assert "one-step" in methods
@@ -116,56 +117,61 @@ def test_a_plugin_registers_a_method_that_trains(plugin):
     assert trainer.method.label() == "one-step"
 
 
-def test_a_plugins_method_has_checked_settings_and_resumes_bit_for_bit(plugin, tmp_path):
+def test_the_settings_of_a_plugins_method_are_checked_and_its_runs_resume_bit_identically(plugin, tmp_path):
     load_plugin(str(plugin))
     for energy in ENERGIES:
         check_resume("one-step", energy, tmp_path)
-    with expect_refusal("OneStep: noise must be above 0"):
+    with raises_with(VeraError, "OneStep: noise", "above 0"):
         build_trainer(one_step(noise=-1))
-    with expect_refusal("method 'one-step' has no setting 'nose'", "noise", kind=UnknownName):
+    with raises_with(UnknownName, "method 'one-step'", "'nose'", "noise?"):
         build_trainer(one_step(nose=1))
 
 
-def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_name_of_ours(plugin, tmp_path):
+def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_built_in_name(plugin, tmp_path):
     load_plugin(plugin)
     load_plugin(plugin)
     thief = tmp_path / "thief.py"
     thief.write_text(PLUGIN.replace('"one-step"', '"vera"'))
-    with expect_refusal(
-        "method name 'vera' is taken by vera.methods.vera.VERA", f"OneStep of {thief} under another name"
+    with raises_with(
+        VeraError,
+        "method name 'vera'",
+        "vera.methods.vera.VERA",
+        "OneStep",
+        str(thief),
+        "'my-vera'",
     ):
         load_plugin(thief)
     assert methods.get("vera").__module__ == "vera.methods.vera"
 
 
-def test_two_plugin_files_of_one_name_do_not_replace_each_other(plugin, tmp_path):
+def test_two_plugin_files_with_the_same_file_name_do_not_replace_each_other(plugin, tmp_path):
     load_plugin(plugin)
     other = tmp_path / "elsewhere" / "one_step.py"
     other.parent.mkdir()
     other.write_text(PLUGIN.replace("= 1e-3", "= 1e-1"))
-    with expect_refusal("method name 'one-step' is taken"):
+    with raises_with(VeraError, "method name 'one-step'", str(other)):
         load_plugin(other)
     assert build_trainer(one_step()).method.lr == 1e-3
 
 
 @pytest.mark.parametrize(
-    ("content", "parts"),
+    ("content", "facts"),
     [
         ("import no_such_module_at_all", ["ModuleNotFoundError", "no_such_module_at_all"]),
         ("def broken(:", ["SyntaxError"]),
-        ("\n1 / 0", ["in line 2: ZeroDivisionError"]),
+        ("\n1 / 0", ["line 2", "ZeroDivisionError"]),
     ],
 )
-def test_a_broken_plugin_is_named_with_its_reason(tmp_path, content, parts):
+def test_a_broken_plugin_raises_with_its_path_and_reason(tmp_path, content, facts):
     path = tmp_path / "broken.py"
     path.write_text(content)
-    with expect_refusal(str(path), *parts, kind=PluginError):
+    with raises_with(PluginError, str(path), *facts):
         load_plugin(path)
 
 
-def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
+def test_a_broken_plugin_can_be_fixed_and_loaded_again(plugin):
     plugin.write_text(PLUGIN + "\n\n1 / 0\n")
-    with expect_refusal(str(plugin), "ZeroDivisionError", kind=PluginError):
+    with raises_with(PluginError, str(plugin), "ZeroDivisionError"):
         load_plugin(plugin)
     plugin.write_text(PLUGIN)
     load_plugin(plugin)
@@ -173,103 +179,93 @@ def test_a_broken_plugin_can_be_mended_and_loaded_again(plugin):
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("definition", "facts"),
     [
-        ("@methods.register('odd-one')\nclass Odd: pass", "Odd is no class derived from vera.methods.Method"),
+        ("class Odd: pass", ["Odd ", "vera.methods.Method"]),
+        ("def odd(energy): pass", ["odd ", "vera.methods.Method"]),
         (
-            "@methods.register('odd-one')\ndef odd(energy): pass",
-            "odd is no class derived from vera.methods.Method",
-        ),
-        (
-            "@methods.register('odd-one')\nclass Odd(Method):\n    def setup(self): ...\n    def step(self, x): ...",
-            "Odd lacks the decorator @dataclass",
+            "class Odd(Method):\n    def setup(self): ...\n    def step(self, x): ...",
+            ["Odd ", "@dataclass(eq=False)"],
         ),
     ],
 )
-def test_what_is_no_method_is_refused_when_it_is_registered(tmp_path, content, reason):
+def test_a_plugin_that_registers_something_else_as_a_method_is_refused(tmp_path, definition, facts):
     path = tmp_path / "odd.py"
-    path.write_text(f"from vera.methods import Method\nfrom vera.spec.registry import methods\n{content}\n")
-    with expect_refusal(str(path), "registers the method 'odd-one'", reason, kind=PluginError):
+    path.write_text(
+        "from vera.methods import Method\nfrom vera.spec.registry import methods\n\n"
+        f"@methods.register('odd-one')\n{definition}\n"
+    )
+    with raises_with(PluginError, str(path), "method 'odd-one'", *facts):
         load_plugin(path)
     assert "odd-one" not in methods
 
 
 @pytest.mark.parametrize(
-    ("annotation", "reason"),
+    ("annotation", "facts"),
     [
-        ('"Nope"', "OneStep has an annotation that means nothing (NameError: name 'Nope' is not defined)"),
-        ('"1 +"', "OneStep has an annotation that means nothing (SyntaxError"),
-        (
-            "dict[str, set]",
-            "OneStep annotates its setting 'noise' with dict[str, set], which cannot be checked: take bool, int",
-        ),
-        ("list", "annotates its setting 'noise' with list, which cannot be checked"),
-        ("tuple[int, dict] | None", "which cannot be checked"),
+        ('"Nope"', ["NameError: name 'Nope' is not defined"]),
+        ('"1 +"', ["SyntaxError"]),
+        ("dict[str, set]", ["'noise'", "dict[str, set]", "bool, int"]),
+        ("list", ["'noise'", "with list"]),
+        ("tuple[int, dict] | None", ["'noise'", "tuple[int, dict] | None"]),
     ],
 )
-def test_an_annotation_that_can_check_nothing_is_refused_when_it_is_registered(plugin, annotation, reason):
+def test_a_plugin_with_an_annotation_that_cannot_be_checked_is_refused(plugin, annotation, facts):
     plugin.write_text(
         PLUGIN.replace(
             'noise: Annotated[Positive, "deviation of the noise"] = 0.1', f"noise: {annotation} = None"
         )
     )
-    with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
+    with raises_with(PluginError, str(plugin), "method 'one-step'", "OneStep", *facts):
         load_plugin(plugin)
     assert "one-step" not in methods
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "facts"),
     [
-        ("] = 0.1", '] = "fast"', "OneStep refuses its default: noise must be a number, got 'fast'"),
-        ("] = 0.1", "] = -1.0", "OneStep refuses its default: noise must be"),
+        ("] = 0.1", '] = "fast"', ["default", "noise", "a number", "'fast'"]),
+        ("] = 0.1", "] = -1.0", ["default", "noise", "above 0", "-1.0"]),
         (
             "    def setup(self",
             '    needs = ("densty",)\n\n    def setup(self',
-            "OneStep needs 'densty', which is none of density, hessian",
+            ["'densty'", "density, hessian"],
         ),
     ],
 )
-def test_a_default_that_is_refused_and_a_need_that_is_none_are_told_when_it_is_registered(
-    plugin, old, new, reason
-):
+def test_a_plugin_with_an_invalid_default_or_an_unknown_need_is_refused(plugin, old, new, facts):
     assert PLUGIN.count(old) == 1
     plugin.write_text(PLUGIN.replace(old, new))
-    with expect_refusal(str(plugin), "registers the method 'one-step'", reason, kind=PluginError):
+    with raises_with(PluginError, str(plugin), "method 'one-step'", "OneStep", *facts):
         load_plugin(plugin)
     assert "one-step" not in methods
 
 
-def test_a_data_set_with_an_annotation_that_names_nothing_is_refused_when_it_is_registered(tmp_path):
+def test_a_plugins_data_set_with_an_undefined_annotation_is_refused(tmp_path):
     path = tmp_path / "odd.py"
     path.write_text(
         "from vera.spec.registry import datasets\n@datasets.register('odd')\ndef odd(size: 'Nope' = 1): ...\n"
     )
-    with expect_refusal(
-        str(path),
-        "registers the data set 'odd'",
-        "odd has an annotation that means nothing",
-        kind=PluginError,
-    ):
+    with raises_with(PluginError, str(path), "data set 'odd'", "NameError", "'Nope'"):
         load_plugin(path)
 
 
-@pytest.mark.parametrize(("name", "why"), [("missing.py", "no plug-in file"), (".", "is a directory")])
-def test_a_missing_plugin_is_named(tmp_path, name, why):
-    with expect_refusal(why, str(tmp_path / name), kind=PluginError):
+@pytest.mark.parametrize(("name", "fact"), [("missing.py", "no plug-in file"), (".", "directory")])
+def test_a_missing_plugin_raises_with_its_path(tmp_path, name, fact):
+    with raises_with(PluginError, fact, str(tmp_path / name)):
         load_plugin(tmp_path / name)
 
 
 def test_a_plugin_that_is_not_python_is_refused(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("hello")
-    with expect_refusal(str(path), "not a Python file", kind=PluginError):
+    with raises_with(PluginError, str(path), "not a Python file"):
         load_plugin(path)
 
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A distribution on the path with two methods: one that loads and one that does not."""
+    """An installed distribution with two methods: one that loads and one that does not."""
     (tmp_path / "vera_extra.py").write_text(PLUGIN)
     (tmp_path / "vera_broken.py").write_text("1 / 0")
     info = tmp_path / "vera_extra-1.0.dist-info"
@@ -285,23 +281,23 @@ def installed(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_entry_point_is_offered_without_being_loaded():
+def test_an_entry_point_is_suggested_without_being_loaded():
     assert {"one-step", "faulty", "vera"} <= set(methods.names())
     methods.get("ml")
-    with expect_refusal("no method 'one-stop'", "one-step", kind=UnknownName):
+    with raises_with(UnknownName, "method 'one-stop'", "one-step"):
         methods.get("one-stop")
     assert "vera_extra" not in sys.modules
     assert "one-step" not in list(methods)
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_entry_point_is_loaded_when_its_name_is_asked_for_and_trains():
+def test_an_entry_point_is_loaded_when_its_name_is_used_and_trains():
     assert build_trainer(one_step()).run().outcome == "ok"
     assert methods.get("one-step") is sys.modules["vera_extra"].OneStep
     assert "vera_broken" not in sys.modules
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_broken_entry_point_is_named_with_its_reason():
-    with expect_refusal("faulty", "vera_broken:Faulty", "division by zero", kind=PluginError):
+def test_a_broken_entry_point_raises_with_its_name_and_reason():
+    with raises_with(PluginError, "faulty", "vera_broken:Faulty", "division by zero"):
         methods.get("faulty")

@@ -1,5 +1,4 @@
-"""Learning rates over the steps: a closed form, the optimisers it rules, and runs that are interrupted while
-it moves them."""
+"""Learning-rate schedule: closed form, the optimisers it applies to, and resumed runs."""
 
 import pytest
 import torch
@@ -9,8 +8,8 @@ from vera.spec.registry import joint_methods
 from vera.training.schedule import Schedule
 
 MOVING = {"warmup": 10, "decay_at": (3, 9), "decay": 0.3}
-"""At step 7, where `check_resume` interrupts a run, the rates are still rising and one milestone of two is
-past."""
+"""At step 7, where `check_resume` interrupts a run, the rates are still rising and one of two milestones has
+passed."""
 JOINT_PAIRS = [(method, energy) for method, energy in PAIRS if energy in CLASSIFIERS]
 
 
@@ -39,14 +38,14 @@ def rates_over(schedule, optimisers, steps):
         ({"warmup": 4, "milestones": (2,), "factor": 2.0}, [1 / 4, 2 / 4, 6 / 4, 2, 2, 2]),
     ],
 )
-def test_the_rates_are_those_of_the_closed_form(settings, scales):
+def test_the_rates_follow_the_closed_form(settings, scales):
     optimisers = [optimiser(0.1, 3.0), optimiser(0.02)]
     found = rates_over(Schedule(optimisers, **settings), optimisers, len(scales))
     assert found == [pytest.approx([0.1 * scale, 3.0 * scale, 0.02 * scale], rel=1e-12) for scale in scales]
 
 
-def test_it_goes_on_with_optimisers_whose_state_was_loaded():
-    """An optimiser that loads a state has new groups afterwards; the old ones move nothing any more."""
+def test_it_continues_with_optimisers_whose_state_was_loaded():
+    """An optimiser that loads a state has new groups; the old ones have no effect any more."""
     straight, first, second = ([optimiser(0.1)] for _ in range(3))
     schedules = [Schedule(optimisers, warmup=4, milestones=(5,)) for optimisers in (straight, first, second)]
     expected = rates_over(schedules[0], straight, 8)
@@ -62,9 +61,9 @@ def test_a_run_resumed_while_the_rates_move_is_bit_identical(method, energy, tmp
 
 
 @pytest.mark.parametrize("method", list(joint_methods))
-def test_every_optimiser_of_a_method_follows_it_and_that_of_its_estimator_does_not(method):
+def test_it_applies_to_every_optimiser_of_a_method_except_that_of_the_estimator(method):
     built = make_method(method, "few_labels", **{**MOVING, "warmup": 4})
-    own = [part for part in vars(built).values() if isinstance(part, torch.optim.Optimizer)]
+    own = [value for value in vars(built).values() if isinstance(value, torch.optim.Optimizer)]
     estimator = getattr(getattr(built, "entropy", None), "optimiser", None)
     start = [[group["lr"] for group in one.param_groups] for one in own]
     rate_of_eta = None if estimator is None else estimator.param_groups[0]["lr"]
@@ -79,9 +78,9 @@ def test_every_optimiser_of_a_method_follows_it_and_that_of_its_estimator_does_n
     assert own
 
 
-def test_the_first_step_of_a_warm_up_is_as_short_as_its_rate_says():
-    """Of Adam without momentum, whose first step is the rate in every weight: a warm-up of ten makes it a
-    tenth."""
+def test_the_warm_up_shortens_the_first_step():
+    """The first step of Adam without momentum equals the rate in every weight; a warm-up of ten steps makes
+    it a tenth."""
     moves = []
     for warmup in (0, 10):
         built = make_method("supervised", "all_labels", lr=0.01, warmup=warmup)
@@ -98,7 +97,7 @@ def test_the_first_step_of_a_warm_up_is_as_short_as_its_rate_says():
     assert moves == pytest.approx([0.01, 0.001], rel=1e-3)
 
 
-def test_two_runs_share_no_schedule():
+def test_two_runs_do_not_share_a_schedule():
     one, other = (
         make_method("supervised", "all_labels", warmup=4),
         make_method("supervised", "all_labels", warmup=4),

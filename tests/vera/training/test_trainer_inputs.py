@@ -1,16 +1,17 @@
-"""What a Trainer takes and refuses: data, options, devices, networks of one's own."""
+"""The inputs of a Trainer: data, options, devices and user-defined networks."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from conformance import differences, expect_refusal, numbers
+from conformance import differences, numbers
+from facts import raises_with
 from torch import nn
-from trainer_helpers import POINTS, Bowl, mixture, scripted
+from trainer_helpers import POINTS, Bowl, make_mixture, make_scripted_trainer
 
 from vera.data import TensorData
-from vera.errors import IncompatibleModel, SettingError
+from vera.errors import IncompatibleModel, SettingError, VeraError
 from vera.methods import DSM, PCD, VERA, MaximumLikelihood
 from vera.models import MLP, GaussianMixture, mlp_generator
 from vera.models.generator import Generator
@@ -18,9 +19,9 @@ from vera.training.trainer import Trainer
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_an_array_trains_like_the_tensor_it_holds(dtype):
+def test_an_array_trains_like_a_tensor_with_the_same_values(dtype):
     runs = [
-        Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5)
+        Trainer(MaximumLikelihood(make_mixture()), data, steps=4, batch_size=5)
         for data in (POINTS, POINTS.numpy().astype(dtype))
     ]
     for trainer in runs:
@@ -30,7 +31,7 @@ def test_an_array_trains_like_the_tensor_it_holds(dtype):
 
 
 @pytest.mark.parametrize(
-    ("data", "parts"),
+    ("data", "facts"),
     [
         ([[1.0, 2.0]], ["DataSet", "list"]),
         (np.ones((20, 2), dtype=np.int64), ["floats", "int64"]),
@@ -38,9 +39,9 @@ def test_an_array_trains_like_the_tensor_it_holds(dtype):
         (torch.ones(3, 2), ["batch_size 5", "3 points"]),
     ],
 )
-def test_data_of_another_kind_is_refused(data, parts):
-    with expect_refusal(*parts, kind=SettingError):
-        Trainer(MaximumLikelihood(mixture()), data, steps=4, batch_size=5)
+def test_unsuitable_data_is_refused(data, facts):
+    with raises_with(SettingError, *facts):
+        Trainer(MaximumLikelihood(make_mixture()), data, steps=4, batch_size=5)
 
 
 WRONG_OPTIONS = {
@@ -57,23 +58,23 @@ WRONG_OPTIONS = {
 @pytest.mark.parametrize(
     ("option", "value"), [(option, value) for option, values in WRONG_OPTIONS.items() for value in values]
 )
-def test_an_option_outside_its_range_is_refused(option, value):
-    with expect_refusal("Trainer", option, kind=SettingError):
-        scripted(**{option: value})
+def test_an_invalid_option_is_refused(option, value):
+    with raises_with(SettingError, "Trainer", option):
+        make_scripted_trainer(**{option: value})
 
 
 def test_the_device_is_an_argument():
-    assert scripted(device="cpu").device == torch.device("cpu")
+    assert make_scripted_trainer(device="cpu").device == torch.device("cpu")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99"])
-def test_a_device_that_is_not_there_is_refused(device):
-    with expect_refusal(device):
-        scripted(device=device)
+def test_an_unavailable_device_is_refused(device):
+    with raises_with(VeraError, device):
+        make_scripted_trainer(device=device)
 
 
 class Restless(nn.Module):
-    """A user's own energy with a dropout layer, a batch norm and a step counter of its own."""
+    """A user-defined energy with dropout, batch norm and a counter of its calls."""
 
     def __init__(self):
         super().__init__()
@@ -89,7 +90,7 @@ class Restless(nn.Module):
 
 
 class Wrapped(nn.Module):
-    """Any function of a network as an energy."""
+    """An energy that is a function of a network's output."""
 
     def __init__(self, net, function):
         super().__init__()
@@ -107,7 +108,7 @@ class Wrapped(nn.Module):
 @pytest.mark.parametrize(
     "method", [DSM, PCD, lambda energy: VERA(energy, mlp_generator(2))], ids=["dsm", "pcd", "vera"]
 )
-def test_a_users_own_energy_trains_and_resumes_bit_for_bit(method, energy, tmp_path):
+def test_a_user_defined_energy_trains_and_resumes_bit_identically(method, energy, tmp_path):
     def make():
         torch.manual_seed(0)
         return Trainer(method(energy()), POINTS, steps=6, batch_size=8)
@@ -122,48 +123,48 @@ def test_a_users_own_energy_trains_and_resumes_bit_for_bit(method, energy, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("energy", "parts"),
+    ("energy", "facts"),
     [
-        (nn.Linear(2, 1), ["one number a point", "(2,)", "(2, 1)"]),
-        (nn.Linear(2, 3), ["one number a point", "(2, 3)"]),
-        (Wrapped(nn.Linear(2, 1), torch.sum), ["one number a point", "()"]),
-        (Wrapped(nn.Linear(2, 1), lambda y: (y, y)), ["one number a point", "tuple"]),
+        (nn.Linear(2, 1), ["one number per point", "(2,)", "(2, 1)"]),
+        (nn.Linear(2, 3), ["one number per point", "(2, 3)"]),
+        (Wrapped(nn.Linear(2, 1), torch.sum), ["one number per point", "()"]),
+        (Wrapped(nn.Linear(2, 1), lambda y: (y, y)), ["one number per point", "tuple"]),
         (MLP(3), ["MLP", "2)"]),
         (GaussianMixture(1, 3), ["GaussianMixture", "2"]),
     ],
     ids=["column", "matrix", "scalar", "tuple", "other dimension", "mixture of other dimension"],
 )
-def test_an_energy_that_does_not_fit_the_data_is_refused_before_the_first_step(energy, parts):
-    with expect_refusal("dsm", *parts, kind=IncompatibleModel):
+def test_an_energy_that_does_not_fit_the_data_is_refused_before_the_first_step(energy, facts):
+    with raises_with(IncompatibleModel, "dsm", *facts):
         Trainer(DSM(energy), POINTS, steps=1, batch_size=5)
 
 
 def test_an_energy_without_weights_is_refused():
-    with expect_refusal("dsm", "Softplus", "no weights", kind=IncompatibleModel):
+    with raises_with(IncompatibleModel, "dsm", "Softplus", "weights"):
         DSM(nn.Softplus())
 
 
-def test_an_energy_that_is_no_module_is_refused():
-    with expect_refusal("dsm", "energy", "torch.nn.Module", "function", kind=SettingError):
+def test_an_energy_that_is_not_a_module_is_refused():
+    with raises_with(SettingError, "dsm", "energy", "torch.nn.Module", "function"):
         DSM(lambda x: x.sum(1))
 
 
 def test_a_generator_of_the_wrong_width_is_refused():
-    with expect_refusal("vera", "generator", "(3,)", "(2,)", kind=IncompatibleModel):
+    with raises_with(IncompatibleModel, "vera", "generator", "(3,)", "(2,)"):
         Trainer(VERA(MLP(2), mlp_generator(3)), POINTS, steps=1, batch_size=5)
 
 
 @pytest.mark.parametrize("network", [MLP(2), nn.Linear(2, 2)])
-def test_a_bare_network_in_place_of_a_generator_is_refused(network):
-    with expect_refusal("vera", "generator", "Generator", type(network).__name__):
+def test_a_network_that_is_not_a_generator_is_refused_as_one(network):
+    with raises_with(VeraError, "vera", "generator", "Generator", type(network).__name__):
         VERA(MLP(2), network)
 
 
 def test_a_generator_of_another_latent_width_is_refused():
-    with expect_refusal("vera", "Generator", kind=IncompatibleModel):
+    with raises_with(IncompatibleModel, "vera", "Generator"):
         Trainer(VERA(MLP(2), Generator(nn.Linear(3, 2), latent_dim=4)), POINTS, steps=1, batch_size=5)
 
 
-def test_batch_norm_cannot_train_on_batches_of_one_and_says_so():
-    with expect_refusal("batch"):
+def test_batch_norm_on_batches_of_one_point_is_refused():
+    with raises_with(VeraError, "batch"):
         Trainer(VERA(MLP(2), mlp_generator(2)), POINTS, steps=1, batch_size=1).run()
