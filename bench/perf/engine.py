@@ -23,9 +23,10 @@ from typing import Any
 
 from bench.cli.flag_values import at_least
 from bench.perf.measurements import Number, keep, numbers_of
-from sweeps.cluster.connection import connected
-from sweeps.cluster.execute import Engine, execute
-from sweeps.cluster.search_run import Budget, run_search
+from sweeps.cluster.connection import connect
+from sweeps.cluster.engine import Engine
+from sweeps.cluster.execute import execute
+from sweeps.cluster.search_run import SearchOptions, run_search
 from sweeps.run.attempt import run_trial
 from sweeps.run.conditions import Conditions
 from sweeps.search.declaration import Search
@@ -118,7 +119,7 @@ def trivial_trials(count: int, first_seed: int = 0) -> list[Trial]:
 
 def measure(count: int, cpus: int) -> Overhead:
     load_plugin(PLUGIN)
-    with tempfile.TemporaryDirectory(prefix="vera-") as folder, connected(cpus=cpus):
+    with tempfile.TemporaryDirectory(prefix="vera-") as folder, connect(cpus=cpus):
         engine = _time_engine(count, Path(folder))
         tasks = _time_tasks(count)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -132,13 +133,13 @@ def _time_engine(count: int, folder: Path) -> float:
     began = time.perf_counter()
     execute(trials, engine)
     seconds = time.perf_counter() - began
-    assert {row.outcome for row in Store(engine.store).rows()} == {"ok"}
+    assert {row.outcome for row in Store(engine.store).read_rows()} == {"ok"}
     return seconds
 
 
 def measure_search(count: int, cpus: int) -> SearchOverhead:
     load_plugin(PLUGIN)
-    with tempfile.TemporaryDirectory(prefix="vera-") as folder, connected(cpus=cpus):
+    with tempfile.TemporaryDirectory(prefix="vera-") as folder, connect(cpus=cpus):
         search = _time_search(count, Path(folder))
         return SearchOverhead(count, search, _time_tasks(count))
 
@@ -158,13 +159,13 @@ def trivial_search(seed: int) -> Search:
 def _time_search(count: int, folder: Path) -> float:
     engine = Engine(folder / "trials", folder / "checkpoints", Conditions(), plugins=(PLUGIN,))
     run_search(
-        trivial_search(seed=1), "smoke", Budget("tpe", "none", 4), engine
+        trivial_search(seed=1), "smoke", SearchOptions("tpe", "none", 4), engine
     )  # workers that have loaded torch
     began = time.perf_counter()
-    found = run_search(trivial_search(seed=0), "smoke", Budget("tpe", "none", count), engine)
+    found = run_search(trivial_search(seed=0), "smoke", SearchOptions("tpe", "none", count), engine)
     seconds = time.perf_counter() - began
     assert len(found) == count
-    assert all(entry.result() is not None for entry in found)
+    assert all(entry.compute_score() is not None for entry in found)
     return seconds
 
 
@@ -194,7 +195,7 @@ def _time_reading(folder: Path) -> float:
         store.write(replace(record, row=replace(record.row, trial_id=f"{number:016x}"), curves=[], arrays={}))
     store.compact()
     began = time.perf_counter()
-    assert len(Store(folder).rows()) == ROWS_TO_READ
+    assert len(Store(folder).read_rows()) == ROWS_TO_READ
     return time.perf_counter() - began
 
 

@@ -1,5 +1,5 @@
-"""Joining a Ray cluster, or starting a local one: quiet, with token authentication on and the token for the
-user's eyes only."""
+"""Join a Ray cluster or start a local one: quiet, with token authentication, and the token readable by its
+owner only."""
 
 import logging
 import os
@@ -11,97 +11,96 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sweeps.cluster.head_watch import watched_head
+from sweeps.cluster.head_watch import watch_head
 from sweeps.errors import EngineError
-from sweeps.store.local_folder import locked
+from sweeps.store.local_folder import lock_file
 from vera.atomic_write import write_atomically
 
-QUIET = {
+RAY_DEFAULTS = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AIR_NEW_OUTPUT": "0",
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
-    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # ours saves the running trials
-    "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # Tune's own snapshots of all trials, which nothing reads
-    "RAY_worker_register_timeout_seconds": "600",  # given up as too slow after 60, a first worker is waited for without end
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # our own handler saves the running trials
+    "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # nothing reads Tune's snapshots of all trials
+    # Ray abandons a worker that does not register in time (60 s by default), and then waits for it for ever.
+    "RAY_worker_register_timeout_seconds": "600",
 }
-KINDS = ("CPU", "GPU")
+RESOURCE_KINDS = ("CPU", "GPU")
 OBJECT_STORE_BYTES = 200_000_000
 REACH_SECONDS = 20.0
-"""How long a cluster that is starting may take to answer. Left to itself Ray waits for minutes, and writes of
-its own troubles."""
+"""How long a starting cluster may take to answer. Ray itself waits for minutes and prints its own errors."""
 
 
-class Available(dict[str, float]):
-    """The most CPUs, and the most GPUs, that a node has. The trap: it need not be the same node, so `nodes`
-    has each of them."""
+class ClusterResources(dict[str, float]):
+    """The largest number of CPUs, and of GPUs, on one node. Trap: the two maxima may belong to different
+    nodes, so `nodes` lists each node."""
 
     def __init__(self, nodes: Sequence[Mapping[str, float]]) -> None:
-        self.nodes = [{kind: node.get(kind, 0.0) for kind in KINDS} for node in nodes]
-        super().__init__({kind: max((node[kind] for node in self.nodes), default=0.0) for kind in KINDS})
+        self.nodes = [{kind: node.get(kind, 0.0) for kind in RESOURCE_KINDS} for node in nodes]
+        super().__init__(
+            {kind: max((node[kind] for node in self.nodes), default=0.0) for kind in RESOURCE_KINDS}
+        )
 
 
 @contextmanager
-def connected(
+def connect(
     address: str | None = None, cpus: int | None = None, gpus: int | None = None
-) -> Iterator[Available]:
-    """A cluster for as long as the block runs, and what its nodes have.
+) -> Iterator[ClusterResources]:
+    """A cluster for as long as the block runs, and the resources of its nodes.
 
-    Ours is shut down afterwards; a cluster we joined is left.
+    A cluster started here is shut down afterwards; a joined one keeps running.
     """
-    settle_ray()
+    set_ray_defaults()
     protect_token(Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"))
     import ray
 
-    logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # what fails is a row
-    address = joined_address(address)
-    joined = ray.is_initialized()
-    if not joined:
-        _init(address, cpus, gpus)
+    logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # failures are reported in rows
+    address = resolve_address(address)
+    was_connected = ray.is_initialized()
+    if not was_connected:
+        _init_ray(address, cpus, gpus)
     head = ray.get_runtime_context().gcs_address
     try:
-        with watched_head(head) if address and not joined else nullcontext():
-            yield available_nodes(ray.nodes())
+        with watch_head(head) if address and not was_connected else nullcontext():
+            yield collect_resources(ray.nodes())
     finally:
-        if not joined:
+        if not was_connected:
             ray.shutdown()
 
 
-def settle_ray() -> None:
-    """Our settings for Ray, where the user has none. Ray reads some when it is imported: whoever may import
-    it comes after."""
-    for name, value in QUIET.items():
+def set_ray_defaults() -> None:
+    """Set our defaults for Ray's environment variables. Ray reads some of them on import, so call this before
+    anything that may import it."""
+    for name, value in RAY_DEFAULTS.items():
         os.environ.setdefault(name, value)
 
 
-def joined_address(address: str | None) -> str | None:
-    """Of the cluster to join; None where a local one is started."""
+def resolve_address(address: str | None) -> str | None:
+    """The address of the cluster to join; None to start a local one."""
     address = address or os.environ.get("RAY_ADDRESS")
     return None if address == "local" else address
 
 
-def found_address() -> str:
-    """What Ray takes for "auto": a cluster that runs here, or the last one that was started, be it long
-    gone."""
+def find_running_address() -> str:
+    """What Ray takes for "auto": a cluster that runs here, or the last one started, even if it is gone."""
     from ray._private.services import canonicalize_bootstrap_address
 
     try:
         return str(canonicalize_bootstrap_address("auto"))
     except ConnectionError as error:
         raise EngineError(
-            "No Ray cluster was found here to join: start one (ray start --head), give its HOST:PORT with --address, "
-            "or leave --address and RAY_ADDRESS out to run on this machine."
+            "No Ray cluster was found on this machine. Start one (ray start --head), "
+            "give --address HOST:PORT, or omit --address and RAY_ADDRESS to run locally."
         ) from error
 
 
 def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
-    """EngineError unless something answers there."""
+    """Raise `EngineError` unless something answers at the address."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise EngineError(
-            f"A cluster's address is HOST:PORT or auto, got '{address}': choose another --address."
-        )
+        raise EngineError(f"--address must be HOST:PORT or auto, got '{address}'.")
     until, why = time.monotonic() + patience, "no answer"
     while time.monotonic() < until:
         try:
@@ -113,32 +112,31 @@ def check_reachable(address: str, patience: float = REACH_SECONDS) -> None:
             why = getattr(error, "strerror", None) or str(error)
             time.sleep(min(0.5, patience))
     raise EngineError(
-        f"No Ray cluster answers at {address} ({why}; tried for {patience:g} s): start one (ray start --head), "
-        "or leave --address and RAY_ADDRESS out to run on this machine."
+        f"No Ray cluster answers at {address} ({why}; tried for {patience:g} s). Start one (ray start --head)"
+        " or omit --address and RAY_ADDRESS to run locally."
     )
 
 
-def available_nodes(nodes: Sequence[Mapping[str, Any]]) -> Available:
-    """What the nodes have that are alive, as Ray lists them."""
-    return Available([node["Resources"] for node in nodes if node["Alive"]])
+def collect_resources(nodes: Sequence[Mapping[str, Any]]) -> ClusterResources:
+    """The resources of the live nodes in Ray's list."""
+    return ClusterResources([node["Resources"] for node in nodes if node["Alive"]])
 
 
-def cpus_per_gpu(available: Mapping[str, float]) -> float:
-    """The fewest CPUs for each GPU on a node that has GPUs, so that no GPU is left without; 0 where none has
-    one."""
-    return min((node["CPU"] / node["GPU"] for node in _nodes(available) if node["GPU"]), default=0.0)
+def count_cpus_per_gpu(available: Mapping[str, float]) -> float:
+    """The fewest CPUs per GPU on any node with GPUs, so that every GPU can be used; 0 without GPUs."""
+    return min((node["CPU"] / node["GPU"] for node in _list_nodes(available) if node["GPU"]), default=0.0)
 
 
-def _nodes(available: Mapping[str, float]) -> list[dict[str, float]]:
-    """A plain mapping is one node."""
-    return (available if isinstance(available, Available) else Available([available])).nodes
+def _list_nodes(available: Mapping[str, float]) -> list[dict[str, float]]:
+    """The nodes; a plain mapping counts as one node."""
+    return (available if isinstance(available, ClusterResources) else ClusterResources([available])).nodes
 
 
-def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
+def _init_ray(address: str | None, cpus: int | None, gpus: int | None) -> None:
     import ray
 
     if address:
-        address = found_address() if address == "auto" else address
+        address = find_running_address() if address == "auto" else address
         check_reachable(address)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
@@ -147,29 +145,31 @@ def _init(address: str | None, cpus: int | None, gpus: int | None) -> None:
             ray.init(address=address, **quiet)
         else:
             ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
-    except Exception as error:  # Ray raises plain ones too, such as for a node that took too long to start
+    except Exception as error:  # Ray raises bare Exceptions too, for example when a node starts too slowly
         ray.shutdown()
         why = " ".join((str(error) or repr(error)).split())[:300].rstrip(".")
         if address:
             raise EngineError(f"Could not join the Ray cluster at {address}: {why}.") from error
-        again = "It may be busy or short of memory; nothing was trained, and the same command tries again."
-        raise EngineError(f"Ray could not be started on this machine: {why}. {again}") from error
+        raise EngineError(
+            f"Ray could not be started on this machine: {why}. The machine may be busy or short of memory; "
+            "nothing was trained. Run the same command again."
+        ) from error
 
 
 def protect_token(path: Path) -> None:
-    """The token exists and only its owner may read it; Ray itself would write it readable by others. An empty
-    file, as a full disk leaves one, is no token: Ray would take it for one that is wrong."""
+    """Ensure that the token exists and that only its owner can read it; Ray would write it readable by
+    others. An empty file, which a full disk leaves behind, is replaced: Ray would use it as a wrong token."""
     if os.environ.get("RAY_AUTH_TOKEN"):
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _has_token(path):
-            _make_token(path)
+            _write_token(path)
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as error:
         raise EngineError(
-            f"Ray's token cannot be kept at {path}: {error}. Set RAY_AUTH_TOKEN_PATH elsewhere."
+            f"Ray's token cannot be written to {path}: {error}. Set RAY_AUTH_TOKEN_PATH to another file."
         ) from error
 
 
@@ -177,10 +177,10 @@ def _has_token(path: Path) -> bool:
     return path.is_file() and bool(path.read_bytes().strip())
 
 
-def _make_token(path: Path) -> None:
-    """Whole or not at all. Of several processes that make the first one at once, all use that of the process
-    which came first: each looks once more when it is alone."""
-    with locked(path.with_name(f".{path.name}.lock")):
+def _write_token(path: Path) -> None:
+    """Write a new token atomically. Of several processes that do this at once, all use the first one's token:
+    each checks again while it holds the lock."""
+    with lock_file(path.with_name(f".{path.name}.lock")):
         if _has_token(path):
             return
         with write_atomically(path, mode=0o600) as file:
@@ -188,27 +188,27 @@ def _make_token(path: Path) -> None:
 
 
 def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:
-    """Ray waits for ever, and in silence, for what no single node has; so ask first."""
-    for kind, wanted in zip(KINDS, (cpus, gpus), strict=True):
+    """Raise `EngineError` if no single node can run a trial. Ray would wait for ever without a message."""
+    for kind, wanted in zip(RESOURCE_KINDS, (cpus, gpus), strict=True):
         if wanted > available.get(kind, 0):
             raise EngineError(
-                f"A trial asks for {wanted:g} {kind}, the largest node has {available.get(kind, 0):g}: "
-                f"choose a smaller --{kind.lower()}s-per-trial."
+                f"A trial needs {wanted:g} {kind}, but the largest node has {available.get(kind, 0):g}: "
+                f"reduce --{kind.lower()}s-per-trial."
             )
-    nodes = _nodes(available)
+    nodes = _list_nodes(available)
     if not any(cpus <= node["CPU"] and gpus <= node["GPU"] for node in nodes):
         raise EngineError(
-            f"A trial asks for {cpus:g} CPU and {gpus:g} GPU, and no single node has both; the most that one has is "
-            f"{' or '.join(_largest(nodes))}: choose a smaller --cpus-per-trial or --gpus-per-trial."
+            f"A trial needs {cpus:g} CPU and {gpus:g} GPU, but no single node has both; the largest have "
+            f"{' or '.join(_describe_largest(nodes))}: reduce --cpus-per-trial or --gpus-per-trial."
         )
 
 
-def _largest(nodes: Sequence[Mapping[str, float]]) -> list[str]:
-    """The nodes that no other one surpasses, those that are alike once, the one with the most CPUs first."""
+def _describe_largest(nodes: Sequence[Mapping[str, float]]) -> list[str]:
+    """The nodes that no other node surpasses, without duplicates, the one with the most CPUs first."""
     amounts = sorted({(node["CPU"], node["GPU"]) for node in nodes}, reverse=True)
-    best = [
+    largest = [
         (cpus, gpus)
         for place, (cpus, gpus) in enumerate(amounts)
         if all(gpus > more for _, more in amounts[:place])
     ]
-    return [f"{cpus:g} CPU with {gpus:g} GPU" for cpus, gpus in best]
+    return [f"{cpus:g} CPU with {gpus:g} GPU" for cpus, gpus in largest]

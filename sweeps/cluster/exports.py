@@ -1,11 +1,11 @@
-"""Exports on request: TensorBoard, MLflow and Weights & Biases, through Ray's own callbacks.
+"""Optional exports to TensorBoard, MLflow and Weights & Biases, through Ray's own callbacks.
 
-None is required, and none is imported unless it was asked for. The store stays the truth; these are copies to
-look at. Keys come from the environment (WANDB_API_KEY, MLFLOW_TRACKING_TOKEN), never from a flag, so that
-none can end up in a row or a log.
+None of the packages is required, and each is imported only when requested. The store stays the source of
+truth; exports are copies for viewing. Keys come from the environment (WANDB_API_KEY, MLFLOW_TRACKING_TOKEN)
+and never from a flag, so that none can end up in a row or a log.
 
-Trap: Ray's TensorBoard callback writes into Tune's own trial folders, so these must lie where the user wants
-the event files.
+Trap: Ray's TensorBoard callback writes into Tune's trial folders, so these must lie where the user wants the
+event files.
 """
 
 import os
@@ -18,14 +18,14 @@ from typing import Any
 
 from sweeps.errors import EngineError
 
-ONE_QUESTION = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
-"""How long a tracking server may take to answer at all, in seconds, unless the user has said so."""
+MLFLOW_LIMITS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
+"""Retries and timeout in seconds of the first request to a tracking server, unless the user has set them."""
 PACKAGES = {"tensorboard": "tensorboardX", "mlflow": "mlflow", "wandb": "wandb"}
 
 
 @dataclass(frozen=True)
 class Exports:
-    """Where copies of the trials' histories go; None for nowhere."""
+    """Where copies of the trials' histories go; None for no export."""
 
     tensorboard: str | None = None
     """A directory for TensorBoard's event files."""
@@ -35,46 +35,46 @@ class Exports:
     """A project; WANDB_MODE=offline keeps it on this machine."""
 
     def check(self) -> None:
-        """Say what is missing before anything runs: a package, or a tracking store that answers."""
+        """Raise `EngineError` before anything runs if a package is missing or a target cannot be used."""
         for name, package in PACKAGES.items():
             if getattr(self, name) is not None and find_spec(package) is None:
                 raise EngineError(
-                    f"--{name} needs the package {package}, which is not installed: pip install 'vera[exports]'"
+                    f"--{name} needs the package {package}, which is missing: pip install 'vera[exports]'"
                 )
         if self.tensorboard is not None:
             _make_folder(self.tensorboard)
         if self.mlflow is not None:
-            _ask_mlflow(self.mlflow)
+            _check_mlflow(self.mlflow)
         if self.wandb is not None:
-            _ask_wandb()
+            _check_wandb()
 
-    def folder(self, otherwise: str) -> str:
+    def choose_folder(self, default: str) -> str:
         """Where Tune keeps its trial folders."""
-        return otherwise if self.tensorboard is None else str(Path(self.tensorboard).resolve())
+        return default if self.tensorboard is None else str(Path(self.tensorboard).resolve())
 
-    def callbacks(self, experiment: str) -> list[Any]:
-        """Ray's callbacks for what was asked, each so that its failure costs the export and not the run."""
-        from sweeps.cluster.callback import Tolerant
+    def build_callbacks(self, experiment: str) -> list[Any]:
+        """Ray's callbacks for the requested exports. If one fails, the export ends and the run continues."""
+        from sweeps.cluster.callbacks import TolerantCallback
 
-        return [Tolerant(callback) for callback in self._callbacks(experiment)]
+        return [TolerantCallback(callback) for callback in self._build_ray_callbacks(experiment)]
 
-    def _callbacks(self, experiment: str) -> list[Any]:
-        made: list[Any] = []
+    def _build_ray_callbacks(self, experiment: str) -> list[Any]:
+        callbacks: list[Any] = []
         if self.tensorboard is not None:
             from ray.tune.logger import TBXLoggerCallback
 
-            made.append(TBXLoggerCallback())
+            callbacks.append(TBXLoggerCallback())
         if self.mlflow is not None:
             from ray.air.integrations.mlflow import MLflowLoggerCallback
 
-            made.append(MLflowLoggerCallback(tracking_uri=self.mlflow, experiment_name=experiment))
+            callbacks.append(MLflowLoggerCallback(tracking_uri=self.mlflow, experiment_name=experiment))
         if self.wandb is not None:
             from ray.air.integrations.wandb import WandbLoggerCallback
 
-            # Without a directory it would write into Ray's own temporary files.
+            # Without a directory it would write into Ray's temporary files.
             folder = os.environ.get("WANDB_DIR") or os.getcwd()
-            made.append(WandbLoggerCallback(project=self.wandb, group=experiment, dir=folder))
-        return made
+            callbacks.append(WandbLoggerCallback(project=self.wandb, group=experiment, dir=folder))
+        return callbacks
 
 
 def _make_folder(path: str) -> None:
@@ -84,35 +84,35 @@ def _make_folder(path: str) -> None:
         raise EngineError(f"--tensorboard {path} cannot be used: {error}") from error
 
 
-def _ask_wandb() -> None:
-    """Ray asks for a key when the run has begun; so look for one first."""
-    away = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
-    if not (away or os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()):
+def _check_wandb() -> None:
+    """Look for a key now; Ray would ask for one only after the run has started."""
+    is_offline = os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun")
+    if not (is_offline or os.environ.get("WANDB_API_KEY") or (Path.home() / ".netrc").exists()):
         raise EngineError(
             "--wandb needs a key: set WANDB_API_KEY, or log in with `wandb login`, or set WANDB_MODE=offline."
         )
 
 
 @contextmanager
-def _impatient() -> Iterator[None]:
-    """MLflow asks a server that is not there for minutes, without a word; a run that has begun may be as
-    patient as that."""
-    mine = {name: value for name, value in ONE_QUESTION.items() if name not in os.environ}
-    os.environ |= mine
+def _limit_requests() -> Iterator[None]:
+    """MLflow retries an unreachable server for minutes without a message. During a run this patience is
+    right; for the first request it is not."""
+    own = {name: value for name, value in MLFLOW_LIMITS.items() if name not in os.environ}
+    os.environ |= own
     try:
         yield
     finally:
-        for name in mine:
+        for name in own:
             del os.environ[name]
 
 
-def _ask_mlflow(uri: str) -> None:
-    """MLflow refuses a store when it is first used, which would be in the middle of a run."""
+def _check_mlflow(uri: str) -> None:
+    """Query the tracking store now; MLflow would reject it in the middle of a run."""
     from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 
     try:
-        with _impatient():
+        with _limit_requests():
             MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
     except (MlflowException, OSError) as error:
         raise EngineError(f"--mlflow {uri} cannot be used: {str(error).splitlines()[0]}") from error

@@ -1,12 +1,12 @@
-"""How many trials share a GPU: as many as their memory allows, measured on one trial of each kind.
+"""GPU packing: how many trials share a GPU, from the memory measured on one trial of each kind.
 
-A short run of a trial, with its evaluation and measurement, is given a whole GPU; its peak with a margin, and
-what a process takes for CUDA itself, say how many fit. More than there are CPUs for would only wait. Alike
-are trials as in `sweeps.trial.plan`: the learning rate of one says nothing about the memory of another.
+A short run of a trial, with its evaluation and measurement, gets a whole GPU. Its peak with a margin, plus
+what a process needs for CUDA itself, gives the number of trials that fit, limited by the CPUs. Trials are of
+one kind as in `sweeps.trial.plan`: a learning rate does not change the memory.
 
-A short run can miss the peak of a long one. So a trial that runs out of memory on a part of a GPU is run once
-more, on a whole one, as its next attempt, from its checkpoint. Its row has that attempt and that GPU, and its
-log begins with how the first one ended.
+A short run can miss the peak of a long one. So a trial that runs out of memory on a share of a GPU is run
+once more on a whole one, as its next attempt, from its checkpoint. Its row has that attempt and that GPU, and
+its log starts with how the first attempt ended.
 """
 
 import os
@@ -17,104 +17,101 @@ from typing import Any, Protocol
 
 import torch
 
-from sweeps.cluster import connection as cluster
+from sweeps.cluster.connection import count_cpus_per_gpu
 from sweeps.errors import EngineError
 from sweeps.run.attempt import run_trial
 from sweeps.run.conditions import Conditions
-from sweeps.store.row import FAILURES, Outcome, Row
+from sweeps.store.row import FAILURES, Row
 from sweeps.trial.identity import Trial
-from sweeps.trial.plan import kind
+from sweeps.trial.plan import get_cost_class
 from vera.spec.registry import load_plugin
 
 MARGIN = 1.2
-"""Of the peak: fragments, and batches larger than those that were seen."""
+"""Factor on the peak, for fragmentation and larger batches."""
 CONTEXT_BYTES = 512 * 2**20
-"""At the least, what a process takes on a GPU before it holds a single number."""
+"""The least memory that a process takes on a GPU before it holds any tensor."""
 SMOKE_STEPS = 20
 GRAIN = 10_000
-"""Ray counts GPUs in parts of so many."""
-MOST = isqrt(GRAIN)
-"""Of trials on a GPU: above it, 1/k and 1/(k + 1) can be the same number of grains."""
+"""Ray counts GPUs in units of 1 / GRAIN."""
+MOST_TRIALS = isqrt(GRAIN)
+"""Maximum number of trials per GPU: beyond it 1/k and 1/(k + 1) can be the same number of units."""
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on a GPU: the most that a trial's tensors took, what its process took besides, and all that there
-    is."""
+    """Bytes on a GPU: the peak of a trial's tensors, what its process takes besides, and the total memory."""
 
     peak: int
     context: int
     memory: int
 
 
-class Device(Protocol):
-    """A GPU whose memory can be watched."""
+class MemoryMeter(Protocol):
+    """Measures the memory of a GPU."""
 
-    def watch(self) -> None: ...
+    def reset(self) -> None: ...
 
-    def footprint(self) -> Footprint: ...
+    def measure(self) -> Footprint: ...
 
 
-class CudaDevice:
-    """The GPU that this process was given."""
+class CudaMeter:
+    """Measures the GPU of this process."""
 
-    def watch(self) -> None:
+    def reset(self) -> None:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
 
-    def footprint(self) -> Footprint:
+    def measure(self) -> Footprint:
         free, memory = torch.cuda.mem_get_info()
         besides = memory - free - torch.cuda.memory_reserved()
         return Footprint(torch.cuda.max_memory_reserved(), max(CONTEXT_BYTES, besides), memory)
 
 
-class Rows(Protocol):
-    """A store, as far as it is asked here."""
+class RowSource(Protocol):
+    """The part of a store that is needed here."""
 
-    def rows(self) -> list[Row]: ...
+    def read_rows(self) -> list[Row]: ...
 
 
-def share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
-    """1/k for the largest k such that k trials fit, rounded down so that k shares are never more than a
-    GPU."""
+def compute_share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
+    """1/k for the largest k such that k trials fit, rounded down so that k shares never exceed a GPU."""
     each = MARGIN * footprint.peak + footprint.context
-    fitting = min(footprint.memory // each, cpus_per_gpu // cpus_per_trial, MOST)
+    fitting = min(footprint.memory // each, cpus_per_gpu // cpus_per_trial, MOST_TRIALS)
     return floor(GRAIN / max(1, fitting)) / GRAIN
 
 
-def measure(trial: Trial, conditions: Conditions, device: Device) -> Footprint | None:
-    """Of a short run of the trial with all that a long one does; None if it fails, and then nothing is
-    known."""
-    device.watch()
+def measure_footprint(trial: Trial, conditions: Conditions, meter: MemoryMeter) -> Footprint | None:
+    """The footprint of a short run that does everything a long one does; None if it fails."""
+    meter.reset()
     short = replace(trial, spec=replace(trial.spec, steps=min(trial.spec.steps, SMOKE_STEPS)))
     alone = replace(conditions, gpus=1.0, checkpoint_dir=None, time_limit=None)
-    return None if run_trial(short, alone).row.outcome in FAILURES else device.footprint()
+    return None if run_trial(short, alone).row.outcome in FAILURES else meter.measure()
 
 
-def needs_whole(outcome: Outcome, gpus: float) -> bool:
-    """Whether a trial that ended so is to be run again with a whole GPU."""
-    return outcome == "out_of_memory" and 0 < gpus < 1
-
-
-def repeats(jobs: Sequence[Mapping[str, Any]], store: Rows) -> Iterator[dict[str, Any]]:
-    """The jobs to run once more with a whole GPU, each with what is to be said of its first attempt."""
-    sharing = [job for job in jobs if 0 < job["gpus"] < 1]
-    held = {row.trial_id: row for row in store.rows()} if sharing else {}
+def list_retries(jobs: Sequence[Mapping[str, Any]], store: RowSource) -> Iterator[dict[str, Any]]:
+    """The jobs to run once more with a whole GPU."""
+    sharing = [job for job in jobs if is_sharing(job)]
+    rows = {row.trial_id: row for row in store.read_rows()} if sharing else {}
     for job in sharing:
-        row = held.get(job["id"])
-        again = None if row is None else repeated(job, row)
-        if again is not None:
-            yield again
+        row = rows.get(job["id"])
+        retry = None if row is None else build_retry(job, row)
+        if retry is not None:
+            yield retry
 
 
-def repeated(job: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
-    """The job with a whole GPU, if this row of it says that it needs one."""
-    if row.attempt != job["attempt"] or not needs_whole(row.outcome, job["gpus"]):
+def is_sharing(job: Mapping[str, Any]) -> bool:
+    """Whether the job has a share of a GPU."""
+    return bool(0 < job["gpus"] < 1)
+
+
+def build_retry(job: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
+    """The job with a whole GPU, if its row says that a share was not enough."""
+    if row.attempt != job["attempt"] or row.outcome != "out_of_memory" or not is_sharing(job):
         return None
-    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": told(row)}
+    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": describe_attempt(row)}
 
 
-def told(row: Row) -> str:
+def describe_attempt(row: Row) -> str:
     at = f"at step {row.outcome_step} with {row.gpus:g} of a GPU"
     return f"Attempt {row.attempt} ended {row.outcome} {at}: {row.reason}\nThis attempt had a whole GPU."
 
@@ -122,51 +119,48 @@ def told(row: Row) -> str:
 def check_packable(available: Mapping[str, float]) -> None:
     if available.get("GPU", 0) < 1:
         raise EngineError(
-            "--gpus-per-trial auto measures a trial on a GPU, and no node has one: leave it out to run on CPUs."
+            "--gpus-per-trial auto measures trials on a GPU, but no node has one: omit it to run on CPUs."
         )
 
 
-def measured_shares(
+def measure_shares(
     trials: Sequence[Trial],
-    site: Mapping[str, Any],
+    settings: Mapping[str, Any],
     available: Mapping[str, float],
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> dict[str, float]:
-    """Trial id → its part of a GPU, from one short run for each kind of trial, as many at once as there are
-    GPUs."""
+    """The GPU share of each trial, by id, from one short run for each kind of trial, in parallel."""
     import ray
 
-    firsts = {kind(trial): trial for trial in reversed(trials)}
-    tell(
-        f"measuring how many trials share a GPU: {SMOKE_STEPS} steps of one of each kind ({len(firsts)}), once a whole GPU is free"
+    firsts = {get_cost_class(trial): trial for trial in reversed(trials)}
+    notify(
+        f"measuring how many trials share a GPU: {SMOKE_STEPS} steps of one trial of each kind "
+        f"({len(firsts)}) as soon as a whole GPU is free"
     )
-    task = ray.remote(num_cpus=site["conditions"]["cpus"], num_gpus=1, max_calls=1, max_retries=0)(
-        measure_on_worker
-    )
-    asked = {name: task.remote(trial.facts, dict(site)) for name, trial in firsts.items()}
-    cpus = cluster.cpus_per_gpu(available)
-    shares = {
-        name: _share_of(reference, cpus, site["conditions"]["cpus"]) for name, reference in asked.items()
-    }
-    return {trial.id: shares[kind(trial)] for trial in trials}
+    cpus = settings["conditions"]["cpus"]
+    task = ray.remote(num_cpus=cpus, num_gpus=1, max_calls=1, max_retries=0)(measure_on_worker)
+    references = {name: task.remote(trial.facts, dict(settings)) for name, trial in firsts.items()}
+    cpus_per_gpu = count_cpus_per_gpu(available)
+    shares = {name: _read_share(reference, cpus_per_gpu, cpus) for name, reference in references.items()}
+    return {trial.id: shares[get_cost_class(trial)] for trial in trials}
 
 
-def measure_on_worker(facts: Mapping[str, Any], site: Mapping[str, Any]) -> Footprint | None:
-    """In a process of its own, which ends with it: what it holds on the GPU goes with it."""
-    conditions = Conditions(**site["conditions"])
+def measure_on_worker(facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Footprint | None:
+    """Measure in a process of its own, which frees its GPU memory when it ends."""
+    conditions = Conditions(**settings["conditions"])
     if conditions.data_dir is not None:
         os.environ["VERA_DATA"] = conditions.data_dir
-    for file in site["plugins"]:
+    for file in settings["plugins"]:
         load_plugin(file)
     if not torch.cuda.is_available():
         raise EngineError(
-            "--gpus-per-trial auto: torch cannot use the GPU that Ray sees. Install a build of torch for it."
+            "--gpus-per-trial auto: torch cannot use the GPU that Ray sees. Install a torch build for it."
         )
-    return measure(Trial.from_facts(facts), conditions, CudaDevice())
+    return measure_footprint(Trial.from_facts(facts), conditions, CudaMeter())
 
 
-def _share_of(reference: Any, cpus_per_gpu: float, cpus: float) -> float:
-    """A whole GPU where the short run failed or its worker died."""
+def _read_share(reference: Any, cpus_per_gpu: float, cpus: float) -> float:
+    """The measured share; a whole GPU if the short run failed or its worker died."""
     import ray
 
     try:
@@ -177,4 +171,4 @@ def _share_of(reference: Any, cpus_per_gpu: float, cpus: float) -> float:
         return 1.0
     except ray.exceptions.RayError:
         return 1.0
-    return 1.0 if footprint is None else share(footprint, cpus_per_gpu, cpus)
+    return 1.0 if footprint is None else compute_share(footprint, cpus_per_gpu, cpus)

@@ -1,8 +1,8 @@
-"""A word to the user when the head of a cluster that was joined goes away.
+"""Tell the user when the head of a joined cluster stops answering.
 
-Ray waits for it, a minute unless told otherwise, and then ends the process without asking: nothing of ours
-runs at that end. So the way on is said while Ray waits. Nothing is decided here; a head that comes back in
-time is none the worse for it.
+Ray waits for the head (one minute by default) and then ends the process without giving us control. So the
+advice is printed while Ray waits. Nothing else happens here: if the head comes back in time, the run
+continues.
 """
 
 import socket
@@ -11,38 +11,38 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-EVERY = 5.0
-"""Seconds between two looks."""
+INTERVAL = 5.0
+"""Seconds between two checks."""
 MISSES = 2
-"""In a row, before anything is said."""
-GONE = (
-    "The head of the cluster, {}, does not answer any more, and Ray ends this command if it stays so. What is finished is stored: "
-    "start the head again, then the same command."
+"""Failed checks in a row before the message is printed."""
+MESSAGE = (
+    "The head of the cluster, {}, does not answer; Ray will end this command if it stays away. Finished "
+    "trials are stored: start the head again, then run the same command."
 )
 
 
 @contextmanager
-def watched_head(address: str, every: float = EVERY) -> Iterator[None]:
-    """Look whether anything answers at HOST:PORT for as long as the block runs."""
-    over = threading.Event()
-    thread = threading.Thread(target=_watch, args=(address, every, over), daemon=True)
+def watch_head(address: str, interval: float = INTERVAL) -> Iterator[None]:
+    """Check regularly that something answers at HOST:PORT while the block runs."""
+    is_over = threading.Event()
+    thread = threading.Thread(target=_watch, args=(address, interval, is_over), daemon=True)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        is_over.set()
         thread.join()
 
 
-def _watch(address: str, every: float, over: threading.Event) -> None:
+def _watch(address: str, interval: float, is_over: threading.Event) -> None:
     missed = 0
-    while not over.wait(every):
-        missed = 0 if _answers(address, every) else missed + 1
+    while not is_over.wait(interval):
+        missed = 0 if _is_answering(address, interval) else missed + 1
         if missed == MISSES:
-            print(f"vera: {GONE.format(address)}", file=sys.stderr, flush=True)
+            print(f"vera: {MESSAGE.format(address)}", file=sys.stderr, flush=True)
 
 
-def _answers(address: str, patience: float) -> bool:
+def _is_answering(address: str, patience: float) -> bool:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=patience).close()

@@ -1,15 +1,15 @@
-"""Before trials start on a cluster that was joined: every node is asked whether it can run them, and one
-message says which cannot.
+"""Preflight: before trials start on a joined cluster, every node is asked whether it can run them. One
+message names what is wrong and on which nodes.
 
-A trial that starts on a node which does not see the results directory would train for hours and then have
-nowhere to leave its row; one on a node with another release would leave numbers that cannot be compared.
-Asking costs one tiny task a node.
+On a node that does not see the results directory a trial would train for hours and then fail to write its
+row; on a node with another release it would produce numbers that cannot be compared. The check costs one tiny
+task per node.
 
-The trap: a directory of the same name is there on every node. Only a file that the driver wrote and the node
-can read shows that it is the same directory. Another: a bucket has one address everywhere, but a node may
-have no credentials for it, so each node also writes, reads and deletes an object there, as its trials will.
+Traps: a directory of the same name may exist on every node. Only a file that the driver wrote and the node
+can read shows that it is the same directory. A bucket has one address everywhere, but a node may lack
+credentials, so each node also writes, reads and deletes an object there, as its trials will.
 
-`refuse` judges answers, which are plain data; asking is the only part that needs Ray.
+`check_reports` judges the reports, which are plain data; only collecting them needs Ray.
 """
 
 import os
@@ -22,152 +22,166 @@ from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError, StoreError
-from sweeps.run.provenance import git_state, versions
-from sweeps.store.address import CREDENTIALS, Place, is_url, settled
-from sweeps.store.bucket_folder import RemoteFolder
-from sweeps.store.folder import explained
+from sweeps.run.provenance import collect_versions, read_git_state
+from sweeps.store.bucket_folder import BucketFolder
+from sweeps.store.folder import explain_os_errors
+from sweeps.store.location import CREDENTIALS, Location, is_url, resolve_location
 from sweeps.store.store import DELAY
 
 PATIENCE = 120.0
-"""Seconds in which a node must have answered; starting a worker that imports torch from a network disk takes
-many."""
+"""Seconds in which a node must answer. Starting a worker that imports torch from a network disk is slow."""
 COMPARED = ("python", "ray", "torch", "vera")
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a node is asked, of places on its own disk or on a shared one."""
+class NodeRequirements:
+    """What a node must see and use."""
 
     results: str
-    mark: str
-    """A file in the results directory, or an object in the bucket; what it says is in its name."""
+    marker: str
+    """A file in the results directory, or an object in the bucket; its content is its name."""
     needed: tuple[str, ...] = ()
     """Other files and directories that trials read."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a node said, or why it said nothing."""
+class NodeReport:
+    """What a node found, or why it did not answer."""
 
-    shares: bool = True
-    writes: bool = True
-    refused: str = ""
-    """Why a bucket cannot be used from there."""
+    has_marker: bool = True
+    is_writable: bool = True
+    bucket_error: str = ""
+    """Why the node cannot use the bucket."""
     missing: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     commit: str = ""
     silence: str = ""
+    """Why the node did not answer."""
 
 
-def answer(question: Question) -> Answer:
-    """Of the machine that this runs on."""
-    return Answer(
-        **(_of_bucket(question) if is_url(question.results) else _of_directory(question)),
-        missing=tuple(place for place in question.needed if not Path(place).exists()),
-        versions=versions(),
-        commit=git_state()[0],
+def inspect_node(requirements: NodeRequirements) -> NodeReport:
+    """The report of the machine that this runs on."""
+    inspect = _inspect_bucket if is_url(requirements.results) else _inspect_directory
+    return NodeReport(
+        **inspect(requirements),
+        missing=tuple(path for path in requirements.needed if not Path(path).exists()),
+        versions=collect_versions(),
+        commit=read_git_state()[0],
     )
 
 
-def _of_directory(question: Question) -> dict[str, Any]:
-    shares = _appears(Path(question.results) / question.mark)
-    return {"shares": shares, "writes": os.access(question.results, os.W_OK)}
+def _inspect_directory(requirements: NodeRequirements) -> dict[str, Any]:
+    has_marker = _wait_for_file(Path(requirements.results) / requirements.marker)
+    return {"has_marker": has_marker, "is_writable": os.access(requirements.results, os.W_OK)}
 
 
-def _of_bucket(question: Question) -> dict[str, Any]:
-    """All that a trial does there; S3 shows a new object at once, so nothing is waited for."""
+def _inspect_bucket(requirements: NodeRequirements) -> dict[str, Any]:
+    """Do everything a trial does there. S3 shows a new object at once, so there is no waiting."""
+    own = f"{requirements.marker}-{secrets.token_hex(8)}"
     try:
         with (
-            _left(question.results, f"{question.mark}-{secrets.token_hex(8)}") as (folder, own),
-            explained("use", folder.place),
+            _create_object(requirements.results, own) as folder,
+            explain_os_errors("use", folder.location),
         ):
-            return {"writes": _holds(folder, own), "shares": _holds(folder, question.mark)}
+            return {
+                "is_writable": _has_object(folder, own),
+                "has_marker": _has_object(folder, requirements.marker),
+            }
     except StoreError as error:
-        return {"refused": str(error)}
+        return {"bucket_error": str(error)}
 
 
-def refuse(answers: Mapping[str, Answer], question: Question, mine: Answer) -> None:
-    """EngineError that names what is wrong and on which nodes, if anything is."""
-    found: dict[str, list[str]] = {}
-    for node, given in answers.items():
-        for complaint in complaints(given, question, mine):
-            found.setdefault(complaint, []).append(node)
-    if found:
-        listed = "; ".join(f"{', '.join(nodes)}: {complaint}" for complaint, nodes in found.items())
+def check_reports(
+    reports: Mapping[str, NodeReport], requirements: NodeRequirements, driver: NodeReport
+) -> None:
+    """Raise `EngineError` that names every problem and its nodes, if there is any."""
+    nodes_by_problem: dict[str, list[str]] = {}
+    for node, report in reports.items():
+        for problem in list_problems(report, requirements, driver):
+            nodes_by_problem.setdefault(problem, []).append(node)
+    if nodes_by_problem:
+        listed = "; ".join(f"{', '.join(nodes)}: {problem}" for problem, nodes in nodes_by_problem.items())
         raise EngineError(
-            f"The cluster cannot run these trials. {listed}. Mend that, or leave --address out to run on this machine."
+            f"The cluster cannot run these trials. {listed}. Fix this, or omit --address to run locally."
         )
 
 
-def complaints(given: Answer, question: Question, mine: Answer) -> Iterator[str]:
-    if given.silence:
-        yield given.silence
+def list_problems(report: NodeReport, requirements: NodeRequirements, driver: NodeReport) -> Iterator[str]:
+    """The problems of a node, compared with the driver's own report."""
+    if report.silence:
+        yield report.silence
         return
-    if given.refused:
-        yield _of_refusal(given.refused)
-    elif not given.shares and is_url(question.results):
-        yield f"does not see in {question.results} what this machine wrote there (the address must lead all nodes to one server)"
-    elif not given.shares:
-        yield f"does not share the results directory {question.results} (give --results-dir on a disk that all nodes see)"
-    elif not given.writes:
-        yield f"may not write to the results directory {question.results}"
-    for place in given.missing:
-        yield f"has no {place}"
+    yield from _list_result_problems(report, requirements.results)
+    for path in report.missing:
+        yield f"has no {path}"
     for name in COMPARED:
-        theirs, ours = (_release(name, side.versions.get(name, "")) for side in (given, mine))
+        theirs, ours = (_shorten_version(name, side.versions.get(name, "")) for side in (report, driver))
         if theirs != ours:
             yield f"has {name} {theirs or 'not installed'}, this machine {ours or 'not installed'}"
-    if given.commit and mine.commit and given.commit != mine.commit:
-        yield f"has the code at commit {given.commit[:8]}, this machine at {mine.commit[:8]}"
+    if report.commit and driver.commit and report.commit != driver.commit:
+        yield f"has the code at commit {report.commit[:8]}, this machine at {driver.commit[:8]}"
 
 
-def _of_refusal(refused: str) -> str:
-    """With the way on, where it lies in the credentials: those of this machine are good, or nobody would have
-    been asked."""
-    way = " of each node: docs/cluster.md says how they get there" if CREDENTIALS in refused else ""
-    return f"{refused[0].lower()}{refused[1:].rstrip('.')}{way}"
+def _list_result_problems(report: NodeReport, results: str) -> Iterator[str]:
+    if report.bucket_error:
+        yield _describe_bucket_error(report.bucket_error)
+    elif not report.has_marker and is_url(results):
+        yield (
+            f"does not see what this machine wrote to {results} (the address must lead all nodes to the same "
+            "server)"
+        )
+    elif not report.has_marker:
+        yield f"does not share the results directory {results} (give --results-dir on a shared disk)"
+    elif not report.is_writable:
+        yield f"may not write to the results directory {results}"
 
 
-def check_nodes(results: Place, needed: Sequence[str] = ()) -> None:
-    """Ask every node of the cluster that this process has joined; EngineError if trials cannot run on one."""
-    mark = f".preflight-{secrets.token_hex(16)}"  # nobody else can have made it
-    with _left(str(results), mark) if is_url(results) else _touched(Path(results) / mark):
-        question = Question(settled(results), mark, tuple(needed))
-        refuse(_ask(question), question, answer(question))
+def _describe_bucket_error(error: str) -> str:
+    """The error, with advice if credentials are missing on the node; those of this machine work."""
+    advice = " of each node, see docs/cluster.md" if CREDENTIALS in error else ""
+    return f"{error[0].lower()}{error[1:].rstrip('.')}{advice}"
 
 
-def _ask(question: Question) -> dict[str, Answer]:
-    """Each node's answer, by the name it goes under in a message: the beginning of its Ray id, and its
-    address."""
+def check_nodes(results: Location, needed: Sequence[str] = ()) -> None:
+    """Ask every node of the joined cluster; raise `EngineError` if trials cannot run on one of them."""
+    marker = f".preflight-{secrets.token_hex(16)}"  # nobody else can have written this name
+    with _create_object(str(results), marker) if is_url(results) else _create_file(Path(results) / marker):
+        requirements = NodeRequirements(resolve_location(results), marker, tuple(needed))
+        check_reports(_collect_reports(requirements), requirements, inspect_node(requirements))
+
+
+def _collect_reports(requirements: NodeRequirements) -> dict[str, NodeReport]:
+    """Each node's report, by its name in a message: the beginning of its Ray id, and its address."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    task = ray.remote(num_cpus=0, max_retries=0)(answer)
+    task = ray.remote(num_cpus=0, max_retries=0)(inspect_node)
     pending: dict[Any, str] = {}
     for node in ray.nodes():
         if node["Alive"]:
-            where = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            on_node = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             name = f"node {node['NodeID'][:8]} ({node['NodeManagerAddress']})"
-            pending[task.options(scheduling_strategy=where).remote(question)] = name
+            pending[task.options(scheduling_strategy=on_node).remote(requirements)] = name
     done, late = ray.wait(list(pending), num_returns=len(pending), timeout=PATIENCE)
-    answers = {
-        pending[reference]: Answer(silence=f"did not answer within {PATIENCE:g} s") for reference in late
+    reports = {
+        pending[reference]: NodeReport(silence=f"did not answer within {PATIENCE:g} s") for reference in late
     }
-    return answers | {pending[reference]: _take(reference) for reference in done}
+    return reports | {pending[reference]: _read_report(reference) for reference in done}
 
 
-def _take(reference: Any) -> Answer:
+def _read_report(reference: Any) -> NodeReport:
     import ray
 
     try:
-        given: Answer = ray.get(reference)
+        report: NodeReport = ray.get(reference)
     except ray.exceptions.RayError as error:
         last = (str(error).strip().splitlines() or [repr(error)])[-1]
-        return Answer(silence=f"could not be asked ({last.strip()[:200]}); vera must be installed there")
-    return given
+        return NodeReport(silence=f"could not be asked ({last.strip()[:200]}); vera must be installed there")
+    return report
 
 
-def _appears(file: Path) -> bool:
+def _wait_for_file(file: Path) -> bool:
+    """Whether the file appears within the delay of a network disk."""
     until = time.monotonic() + DELAY
     while not file.is_file():
         if time.monotonic() > until:
@@ -176,15 +190,15 @@ def _appears(file: Path) -> bool:
     return True
 
 
-def _release(name: str, version: str) -> str:
-    """What must agree: the minor release of Python, and a package's release whatever it was built for
+def _shorten_version(name: str, version: str) -> str:
+    """The part that must agree: Python's minor release, and a package's release without its build
     (2.13.0+cpu is 2.13.0)."""
     return ".".join(version.split(".")[:2]) if name == "python" else version.split("+")[0]
 
 
 @contextmanager
-def _touched(file: Path) -> Iterator[None]:
-    """The file is there for as long as the block runs."""
+def _create_file(file: Path) -> Iterator[None]:
+    """The file exists while the block runs."""
     try:
         file.touch()
     except OSError as error:
@@ -198,21 +212,22 @@ def _touched(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _left(place: str, name: str) -> Iterator[tuple[RemoteFolder, str]]:
-    """The object is in the bucket for as long as the block runs."""
-    folder = RemoteFolder(place)
-    with explained("write", place), folder.staged("", lambda file: file.write(name.encode())) as commit:
+def _create_object(location: str, name: str) -> Iterator[BucketFolder]:
+    """The object is in the bucket while the block runs; its content is its name."""
+    folder = BucketFolder(location)
+    content = name.encode()
+    with explain_os_errors("write", location), folder.stage("", lambda file: file.write(content)) as commit:
         commit(name)
     try:
-        yield folder, name
+        yield folder
     finally:
-        with explained("delete from", place):
+        with explain_os_errors("delete from", location):
             folder.delete(name)
 
 
-def _holds(folder: RemoteFolder, name: str) -> bool:
+def _has_object(folder: BucketFolder, name: str) -> bool:
     try:
-        with folder.opened(name) as source:
+        with folder.open_file(name) as source:
             return bool(source.file.read() == name.encode())
     except FileNotFoundError:
         return False

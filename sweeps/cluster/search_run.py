@@ -1,28 +1,29 @@
-"""Running a search: the store is read, the proposer told, and Tune let go. When it returns, every trial has
+"""Run a search: read the store, build the proposer, and let Tune run its trials. On return every trial has
 its row.
 
-Resuming is running again, as with any sweep: what the store has is not trained, on whichever cluster it was.
+To resume, run the same search again: trials in the store are not trained again, whichever cluster ran them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sweeps.cluster.execute import Asked, Engine, check_data, close, fit, on_cluster, site_of
-from sweeps.cluster.gpu_packing import measured_shares
-from sweeps.cluster.search_jobs import Jobs
+from sweeps.cluster.engine import Engine, build_worker_settings, open_cluster
+from sweeps.cluster.execute import check_data, ensure_rows
+from sweeps.cluster.gpu_packing import measure_shares
+from sweeps.cluster.search_jobs import SearchJobs
 from sweeps.errors import EngineError
-from sweeps.run.listener import Listener
+from sweeps.run.listener import TrialListener
 from sweeps.run.storable import check_storable
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.proposer import Proposer
-from sweeps.search.stopping_rules import rule_for
+from sweeps.search.stopping_rules import build_rule
 from sweeps.store.store import Store
 from sweeps.trial.identity import Profile
 
 
 @dataclass(frozen=True)
-class Budget:
-    """How a search goes about it. `configurations` counts all, those of earlier runs too."""
+class SearchOptions:
+    """How a search samples and stops trials. `configurations` is the total, earlier runs included."""
 
     sampler: str = "tpe"
     scheduler: str = "asha"
@@ -31,68 +32,72 @@ class Budget:
     seed: int = 0
 
 
-def proposer_for(search: Search, profile: Profile, budget: Budget, store: Store) -> Proposer:
-    """With everything told that the store knows."""
+def build_proposer(search: Search, profile: Profile, options: SearchOptions, store: Store) -> Proposer:
+    """A proposer that knows everything in the store."""
     spec = search.base(profile).spec
-    if budget.scheduler != "none" and len(search.objectives) > 1:
+    if options.scheduler != "none" and len(search.objectives) > 1:
         raise EngineError(
-            "A scheduler compares trials by one objective; with --against take --scheduler none."
+            "A scheduler compares trials by one objective: with --against use --scheduler none."
         )
-    if budget.scheduler != "none" and (spec.evaluate_every or spec.steps) >= spec.steps:
+    if options.scheduler != "none" and (spec.evaluate_every or spec.steps) >= spec.steps:
         raise EngineError(
-            f"The trials of {search.name} are evaluated only at their end; take --scheduler none."
+            f"The trials of {search.name} are evaluated only at their end: use --scheduler none."
         )
-    rule = rule_for(budget.scheduler, spec.steps, spec.evaluate_every or spec.steps, budget.factor)
+    rule = build_rule(options.scheduler, spec.steps, spec.evaluate_every or spec.steps, options.factor)
     proposer = Proposer(
         search,
         profile,
-        sampler=budget.sampler,
+        sampler=options.sampler,
         rule=rule,
-        configurations=budget.configurations,
-        rows=store.rows(),
-        seed=budget.seed,
+        configurations=options.configurations,
+        rows=store.read_rows(),
+        seed=options.seed,
     )
     for entry in proposer.known.values() if rule.milestones else ():
         for row in entry.rows.values():
-            proposer.remember(row, store.curves(row.trial_id))
+            proposer.record_milestones(row, store.read_curves(row.trial_id))
     return proposer
 
 
 def run_search(
-    search: Search, profile: Profile, budget: Budget, engine: Engine, listener: Listener | None = None
+    search: Search,
+    profile: Profile,
+    options: SearchOptions,
+    engine: Engine,
+    listener: TrialListener | None = None,
 ) -> list[Configuration]:
-    """Every configuration of the search, those that the store had and those that were run now."""
-    listener, store = listener or Listener(), Store(engine.store)
+    """Run the search and return all its configurations, including those already stored."""
+    listener, store = listener or TrialListener(), Store(engine.store)
     engine.exports.check()
-    check_storable(search.choices(profile))
+    check_storable(search.list_choice_trials(profile))
     for note in check_data([search.base(profile)], engine.conditions.data_dir):
-        listener.noted(note)
-    proposer = proposer_for(search, profile, budget, store)
-    if proposer.waiting or proposer.may_propose():
-        _fit(proposer, engine, listener, store)
-    return search.found(store.rows(), profile)
+        listener.on_note(note)
+    proposer = build_proposer(search, profile, options, store)
+    if proposer.waiting or proposer.has_budget():
+        _run_proposer(proposer, engine, listener, store)
+    return search.find_configurations(store.read_rows(), profile)
 
 
-def _fit(proposer: Proposer, engine: Engine, listener: Listener, store: Store) -> None:
-    with on_cluster(engine) as (available, folder):
+def _run_proposer(proposer: Proposer, engine: Engine, listener: TrialListener, store: Store) -> None:
+    with open_cluster(engine) as (available, folder):
         from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler
+        from sweeps.cluster.tuner import TuneRequest, run_tuner
 
-        jobs = Jobs(engine, store, _gpus(proposer, engine, available, listener), proposer.rule.milestones)
+        gpus = _choose_gpus(proposer, engine, available, listener)
+        jobs = SearchJobs(engine, store, gpus, proposer.rule.milestones)
         searcher, scheduler = ProposerSearcher(proposer, jobs), RuleScheduler(proposer, jobs)
-        callback = fit(
-            Asked(proposer.search.sweep, searcher=searcher, scheduler=scheduler),
-            engine,
-            listener,
-            store,
-            folder,
-        )
-    close([(trial, jobs.made[trial.id]) for trial in proposer.issued], engine, callback, listener, store)
+        request = TuneRequest(proposer.search.sweep, searcher=searcher, scheduler=scheduler)
+        callback = run_tuner(request, engine, listener, store, folder)
+    issued = [(trial, jobs.by_trial[trial.id]) for trial in proposer.issued]
+    ensure_rows(issued, engine, callback, listener, store)
 
 
-def _gpus(proposer: Proposer, engine: Engine, available: Mapping[str, float], listener: Listener) -> float:
-    """What each trial gets; measured beforehand, since a trial that is measured while others train would wait
-    for their GPUs."""
+def _choose_gpus(
+    proposer: Proposer, engine: Engine, available: Mapping[str, float], listener: TrialListener
+) -> float:
+    """The GPU share of each trial. It is measured beforehand, because a measurement during the search would
+    wait for the GPUs of running trials."""
     if not engine.pack_gpus:
         return engine.conditions.gpus
-    largest = proposer.search.largest(proposer.profile)
-    return min(measured_shares(largest, site_of(engine), available, listener.noted).values())
+    largest = proposer.search.list_largest_trials(proposer.profile)
+    return min(measure_shares(largest, build_worker_settings(engine), available, listener.on_note).values())

@@ -1,9 +1,8 @@
-"""A search under Ray Tune: the proposer as Tune's searcher, the rule as its scheduler. The only file here
-that needs Ray.
+"""A search under Ray Tune: the proposer as Tune's searcher, the stopping rule as its scheduler.
 
-Tune asks for a trial when a worker is free, and tells of every report; nothing of the search is kept by Tune.
-A trial that the rule stops gets its row at once, from its last report, as `stopped_early`: the driver writes
-it, because Tune ends the worker's part without asking it.
+Tune asks for a trial when a worker is free and passes on every report; it keeps no state of the search. A
+trial that the rule stops gets its row at once, from its last report, as `stopped_early`. The driver writes
+this row, because Tune ends the worker without calling it.
 """
 
 from collections import deque
@@ -13,99 +12,92 @@ from typing import Any
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
-from sweeps.cluster.search_jobs import Jobs, Report
+from sweeps.cluster.search_jobs import Report, SearchJobs
 from sweeps.search.proposer import Proposer
 from sweeps.trial.identity import Trial
 
 METRICS, WORKER = "metrics/", "worker/"
-"""Tune hands a scheduler what was reported with nested names joined."""
+"""Prefixes of the nested names that Tune flattens for a scheduler."""
 
 
 class ProposerSearcher(Searcher):
-    """Tune's view of a proposer."""
+    """The proposer as a Tune searcher."""
 
-    def __init__(self, proposer: Proposer, jobs: Jobs) -> None:
-        super().__init__(
-            metric="trained_steps", mode="max"
-        )  # Tune wants one that every report has; nothing reads it
+    def __init__(self, proposer: Proposer, jobs: SearchJobs) -> None:
+        super().__init__(metric="trained_steps", mode="max")  # Tune requires a metric; nothing reads it
         self.proposer, self.jobs = proposer, jobs
         self.issued: dict[str, Trial] = {}
-        """Trials that were handed out, by their id in Tune."""
-        self.under_way: set[str] = set()
-        """Of these, the ones that have not ended."""
-        self.again: deque[Trial] = deque()
-        """To be handed out once more, with a job that is made."""
+        """Issued trials, by Tune's trial id."""
+        self.running: set[str] = set()
+        """Tune's ids of the issued trials that have not ended."""
+        self.retries: deque[Trial] = deque()
+        """Trials to issue once more; their jobs exist."""
 
     def suggest(self, trial_id: str) -> Any:
-        trial = self.again.popleft() if self.again else None
-        job = None if trial is None else self.jobs.made[trial.id]
+        trial = self.retries.popleft() if self.retries else None
+        job = None if trial is None else self.jobs.by_trial[trial.id]
         if trial is None:
-            trial = self.proposer.next()
-            if trial is None:  # with None Tune asks again
-                return None if self._may_follow() else Searcher.FINISHED
-            job = self.jobs.make(trial)
+            trial = self.proposer.next_trial()
+            if trial is None:  # on None Tune asks again later
+                return None if self._may_continue() else Searcher.FINISHED
+            job = self.jobs.create(trial)
         self.issued[trial_id] = trial
-        self.under_way.add(trial_id)
+        self.running.add(trial_id)
         return {"job": job}
 
     def on_trial_complete(self, trial_id: str, result: Report | None = None, error: bool = False) -> None:
-        self.under_way.discard(trial_id)
+        self.running.discard(trial_id)
         trial = self.issued[trial_id]
-        row = self.jobs.row(trial, done=bool(result and result.get("done")) and not error)
+        row = self.jobs.find_row(trial, is_done=bool(result and result.get("done")) and not error)
         if row is None:
             return
-        if self.jobs.again(trial, row):
-            self.again.append(trial)
+        if self.jobs.retry(trial, row):
+            self.retries.append(trial)
         else:
-            self.proposer.ended(row)
+            self.proposer.record_row(row)
 
-    def _may_follow(self) -> bool:
-        """Whether a trial that is under way may bring others: the other seeds of a first, or itself with a
-        whole GPU."""
-        by_rule = bool(self.under_way and self.proposer.rule.milestones)
-        return by_rule or any(self.jobs.may_come_again(self.issued[trial_id]) for trial_id in self.under_way)
+    def _may_continue(self) -> bool:
+        """Whether a running trial may lead to more trials: further seeds, or a retry with a whole GPU."""
+        by_rule = bool(self.running and self.proposer.rule.milestones)
+        return by_rule or any(self.jobs.is_retryable(self.issued[trial_id]) for trial_id in self.running)
 
     def save(self, checkpoint_path: str) -> None:
-        """The store is the memory."""
+        """Nothing to do: the store holds all state."""
 
     def restore(self, checkpoint_path: str) -> None:
-        """Likewise."""
+        """Nothing to do: the store holds all state."""
 
 
 class RuleScheduler(FIFOScheduler):
-    """Trials in order, each asked about at its milestones."""
+    """Runs trials in order and applies the stopping rule at its milestones."""
 
-    def __init__(self, proposer: Proposer, jobs: Jobs) -> None:
+    def __init__(self, proposer: Proposer, jobs: SearchJobs) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.proposer, self.jobs = proposer, jobs
         self.scores: dict[str, dict[int, float]] = {}
-        """Of trials that were judged, by id and milestone."""
+        """Scores of the judged trials, by trial id and milestone."""
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: Report) -> str:
         rule, step, trial_id = self.proposer.rule, result["trained_steps"], result["trial"]
         scores = self.scores.setdefault(trial_id, {})
-        if (
-            result["done"]
-            or step not in rule.scores
-            or step in scores
-            or not self.proposer.is_judged(trial_id)
-        ):
+        is_due = not result["done"] and step in rule.scores and step not in scores
+        if not is_due or not self.proposer.is_judged(trial_id):
             return TrialScheduler.CONTINUE
-        objective, metrics = self.proposer.search.objectives[0], _part(result, METRICS)
-        score = objective.of_metrics(metrics)
+        objective, metrics = self.proposer.search.objectives[0], _select(result, METRICS)
+        score = objective.score_metrics(metrics)
         scores[step] = objective.score(objective.worst) if score is None else score
-        rule.note(trial_id, step, scores[step])
-        stops = rule.stops(trial_id, step)
-        if not self.proposer.leads(trial_id):
+        rule.record_score(trial_id, step, scores[step])
+        should_stop = rule.should_stop(trial_id, step)
+        if not self.proposer.is_first_seed(trial_id):
             rule.forget(trial_id)
-        if not stops:
+        if not should_stop:
             return TrialScheduler.CONTINUE
         own = next(own for own in self.proposer.owners[trial_id].trials if own.id == trial_id)
-        self.jobs.stop(
-            own, {**result, "metrics": metrics, "worker": _part(result, WORKER)}, objective, scores
-        )
+        report = {**result, "metrics": metrics, "worker": _select(result, WORKER)}
+        self.jobs.stop(own, report, objective, scores)
         return TrialScheduler.STOP
 
 
-def _part(result: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def _select(result: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The entries under a prefix, without it."""
     return {name.removeprefix(prefix): value for name, value in result.items() if name.startswith(prefix)}

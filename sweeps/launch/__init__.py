@@ -1,2 +1,2 @@
-"""Files that start a run on other machines: Slurm, `ray up`, KubeRay, `ray job submit`. Text from settings;
-no Ray is imported."""
+"""Launchers: text that starts a run on other machines with Slurm, `ray up`, KubeRay or `ray job submit`. Ray
+is not imported."""

@@ -1,107 +1,118 @@
-"""A KubeRay RayJob: Kubernetes makes a Ray cluster, runs the command on it and takes it down again.
+"""A KubeRay RayJob: Kubernetes creates a Ray cluster, runs the command on it and deletes it.
 
-A pod keeps nothing when it ends, so the results directory is a volume that all pods mount (a ReadWriteMany
-claim), or a URL, for which they have credentials from a secret or a service account: by name, so that the
-manifest holds none. The operator (1.5.1 or newer) makes a token for the cluster and hands it to the pods. A
-further pod, which only submits the command, is the operator's own: the command itself runs on the head. YAML
-is a superset of JSON, so quoting a value as JSON is quoting it for YAML.
+A pod loses its files when it ends. So the results directory is a volume that all pods mount (a ReadWriteMany
+claim), or a URL whose credentials come from a secret or a service account. The manifest contains only their
+names. The operator (1.5.1 or newer) creates a token for the cluster and passes it to the pods. The operator's
+own submitter pod only submits the command; the command itself runs on the head. YAML is a superset of JSON,
+so values are quoted as JSON.
 """
 
 import json
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import RAY_VERSION, Nodes, check_shared, flag_of, seconds, shell
-from sweeps.store.address import is_url
+from sweeps.launch.settings import (
+    RAY_VERSION,
+    ClusterSettings,
+    check_shared_results,
+    find_flag,
+    parse_time,
+    quote_command,
+)
+from sweeps.store.location import is_url
 
 
 @dataclass(frozen=True)
 class RayJob:
-    """A job and the pods that it runs on."""
+    """A job and its pods."""
 
     command: tuple[str, ...]
-    nodes: Nodes = field(default_factory=Nodes)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     time: str = "24:00:00"
     image: str | None = None
-    """One that has vera, `ray[default]` and wget; Ray's own lacks vera."""
+    """An image with vera, `ray[default]` and wget; Ray's own image lacks vera."""
     memory_per_node: str = "16Gi"
     results_claim: str | None = None
     data_claim: str | None = None
     namespace: str | None = None
     file: str = "rayjob.yaml"
-    """What the text will be saved as, for the commands in its first lines."""
+    """The file name in the commands of the first lines."""
     secret: str | None = None
-    """Whose entries are environment variables of every pod."""
+    """A secret whose entries become environment variables of every pod."""
     service_account: str | None = None
 
 
 def render(job: RayJob) -> str:
-    check_shared(job.command)
+    check_shared_results(job.command)
     if job.image is None:
-        raise EngineError("The pods need an image in which vera is installed: name it with --image.")
-    mounts = volumes(job)
+        raise EngineError("The pods need an image with vera installed: name it with --image.")
+    mounts = list_volumes(job)
     values = {
-        "file": job.file, "plain_name": job.nodes.name, "name": _text(job.nodes.name),
-        "namespace": f"\n  namespace: {_text(job.namespace)}" if job.namespace else "",
-        "where": f" -n {shell((job.namespace,))}" if job.namespace else "",
-        "command": _text(shell(job.command)), "seconds": seconds(job.time), "ray": _text(RAY_VERSION),
-        "head": _indented(_pod(job, "ray-head", mounts), 6), "workers": _workers(job, mounts),
+        "file": job.file, "plain_name": job.cluster.name, "name": _quote(job.cluster.name),
+        "namespace": f"\n  namespace: {_quote(job.namespace)}" if job.namespace else "",
+        "where": f" -n {quote_command((job.namespace,))}" if job.namespace else "",
+        "command": _quote(quote_command(job.command)), "seconds": parse_time(job.time),
+        "ray": _quote(RAY_VERSION),
+        "head": _indent(_render_pod(job, "ray-head", mounts), 6), "workers": _render_workers(job, mounts),
     }  # fmt: skip
     return MANIFEST.format(**values)
 
 
-def volumes(job: RayJob) -> dict[str, tuple[str, str]]:
-    """Name of a volume → (claim, where it is mounted)."""
-    results, data = flag_of(job.command, "--results-dir"), flag_of(job.command, "--data-dir")
+def list_volumes(job: RayJob) -> dict[str, tuple[str, str]]:
+    """Volume name → (claim, mount path)."""
+    results, data = find_flag(job.command, "--results-dir"), find_flag(job.command, "--data-dir")
     if results is None or (not is_url(results) and job.results_claim is None):
         raise EngineError(
-            f"A pod keeps nothing: name a ReadWriteMany volume claim for {results} with --results-claim, or give an s3:// URL."
+            f"Pods lose their files: name a ReadWriteMany volume claim for {results} with --results-claim, "
+            "or use an s3:// URL as --results-dir."
         )
     if job.data_claim is not None and data is None:
-        raise EngineError("--data-claim is mounted at the data directory: add --data-dir /where.")
+        raise EngineError("--data-claim is mounted at the data directory: add --data-dir /path.")
     found = {"results": (job.results_claim, results), "data": (job.data_claim, data)}
     return {
         name: (claim, path) for name, (claim, path) in found.items() if claim is not None and path is not None
     }
 
 
-def _workers(job: RayJob, mounts: dict[str, tuple[str, str]]) -> str:
-    others = job.nodes.nodes - 1
+def _render_workers(job: RayJob, mounts: dict[str, tuple[str, str]]) -> str:
+    others = job.cluster.nodes - 1
     if not others:
         return " []"
     return (
         "\n"
-        + _indented(WORKERS.format(others=others) + _indented(_pod(job, "ray-worker", mounts), 2), 6).rstrip()
+        + _indent(
+            WORKERS.format(others=others) + _indent(_render_pod(job, "ray-worker", mounts), 2), 6
+        ).rstrip()
     )
 
 
-def _pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]]) -> str:
-    gpus = f"\n          nvidia.com/gpu: {job.nodes.gpus_per_node}" if job.nodes.gpus_per_node else ""
+def _render_pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]]) -> str:
+    gpus = f"\n          nvidia.com/gpu: {job.cluster.gpus_per_node}" if job.cluster.gpus_per_node else ""
     amount = (
-        f"\n          cpu: {job.nodes.cpus_per_node}\n          memory: {_text(job.memory_per_node)}{gpus}"
+        f"\n          cpu: {job.cluster.cpus_per_node}\n          memory: {_quote(job.memory_per_node)}{gpus}"
     )
     mounted = "".join(
-        f"\n        - name: {name}\n          mountPath: {_text(path)}" for name, (_, path) in mounts.items()
+        f"\n        - name: {name}\n          mountPath: {_quote(path)}" for name, (_, path) in mounts.items()
     )
     claimed = "".join(
-        f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {_text(claim)}"
+        f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {_quote(claim)}"
         for name, (claim, _) in mounts.items()
     )
     secret = (
-        f"\n      envFrom:\n      - secretRef:\n          name: {_text(job.secret)}" if job.secret else ""
+        f"\n      envFrom:\n      - secretRef:\n          name: {_quote(job.secret)}" if job.secret else ""
     )
-    account = f"\n    serviceAccountName: {_text(job.service_account)}" if job.service_account else ""
+    account = f"\n    serviceAccountName: {_quote(job.service_account)}" if job.service_account else ""
     return POD.format(
-        container=container, image=_text(job.image or ""), amount=amount, mounted=mounted or " []", claimed=claimed or " []",
-        secret=secret, account=account,
+        container=container, image=_quote(job.image or ""), amount=amount, mounted=mounted or " []",
+        claimed=claimed or " []", secret=secret, account=account,
     )  # fmt: skip
 
 
-def _text(value: str) -> str:
+def _quote(value: str) -> str:
     return json.dumps(value)
 
 
-def _indented(text: str, by: int) -> str:
+def _indent(text: str, by: int) -> str:
     return "".join(f"{' ' * by}{line}\n" for line in text.splitlines())
 
 

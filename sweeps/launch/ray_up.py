@@ -1,16 +1,16 @@
-"""`ray up`: a cluster of machines that one has (`local`) or that AWS lends, and how to run the command on it.
+"""`ray up`: a cluster of your own machines (`local`) or of AWS instances, and the command to run on it.
 
-The command is not part of the file: `ray exec` runs it once the cluster is up, as the file's first lines say.
-The token is that of the machine which calls `ray up`, copied to the nodes: `ray up` itself would start them
-without one. Credentials for a bucket are not copied: the nodes have them in files of their own or, on AWS, by
-an instance profile, which Ray alone gives to the head only.
+The command is not part of the cluster file: `ray exec` runs it once the cluster is up, as the first lines of
+the file show. The token of the machine that calls `ray up` is copied to the nodes; `ray up` alone would start
+them without one. Credentials for a bucket are not copied: the nodes have them in their own files or, on AWS,
+through an instance profile, which Ray by default gives to the head only.
 """
 
 import json
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import RAY_VERSION, Nodes, check_shared, shell
+from sweeps.launch.settings import RAY_VERSION, ClusterSettings, check_shared_results, quote_command
 
 TOKEN = "~/.ray/auth_token"
 PROTECT = "chmod 700 ~/.ray && chmod 600 ~/.ray/auth_token"
@@ -20,73 +20,81 @@ START = "ray start {who} --object-manager-port=8076 --num-cpus={cpus} --num-gpus
 
 
 @dataclass(frozen=True)
-class RayUp:
-    """A cluster for `ray up`: of these machines, or of so many of this instance type."""
+class RayUpCluster:
+    """A cluster for `ray up`: these machines, or AWS instances of one type."""
 
     command: tuple[str, ...]
-    nodes: Nodes = field(default_factory=Nodes)
+    size: ClusterSettings = field(default_factory=ClusterSettings)
     hosts: tuple[str, ...] = ()
-    """Addresses of one's own machines, the head's first; none means AWS."""
+    """Addresses of your own machines, the head first; none means AWS."""
     ssh_user: str = "ubuntu"
     ssh_key: str | None = None
     setup: tuple[str, ...] = ()
-    """Shell lines that make `vera` and `ray` known on a node."""
+    """Shell lines that make `vera` and `ray` available on a node."""
     working_dir: str | None = None
     """A checkout to copy to the nodes and install there."""
     image: str | None = None
     region: str = "us-west-2"
     instance: str = "g5.4xlarge"
     file: str = "cluster.yaml"
-    """What the text will be saved as, for the commands in its first lines."""
+    """The file name in the commands of the first lines."""
     instance_profile: str | None = None
-    """Of AWS: what the instances may do, such as use a bucket; the head must start the others by it too."""
+    """AWS permissions of all instances, such as access to a bucket; the head also starts the others."""
 
 
-def render(cluster: RayUp) -> str:
-    check_shared(cluster.command)
-    if cluster.hosts and len(cluster.hosts) != cluster.nodes.nodes:
+def render(cluster: RayUpCluster) -> str:
+    check_shared_results(cluster.command)
+    if cluster.hosts and len(cluster.hosts) != cluster.size.nodes:
         raise EngineError(
-            f"--hosts names {len(cluster.hosts)} machines and --nodes asks for {cluster.nodes.nodes}: make them agree."
+            f"--hosts names {len(cluster.hosts)} machines, --nodes is {cluster.size.nodes}: make them agree."
         )
-    inner = shell((*cluster.command, "--address", "auto"))
-    header = HEADER.format(file=cluster.file, exec=shell(("ray", "exec", cluster.file, inner)))
+    inner = quote_command((*cluster.command, "--address", "auto"))
+    header = HEADER.format(file=cluster.file, exec=quote_command(("ray", "exec", cluster.file, inner)))
+    head_options = "--head --port=6379 --autoscaling-config=~/ray_bootstrap_config.yaml"
+    image = f"docker:\n  image: {_quote(cluster.image)}\n  container_name: vera\n" if cluster.image else ""
     values = {
-        "name": _json(cluster.nodes.name), "user": _json(cluster.ssh_user), "workers": cluster.nodes.nodes - 1, "token": TOKEN,
-        "key": f"\n  ssh_private_key: {_json(cluster.ssh_key)}" if cluster.ssh_key else "",
-        "image": f"docker:\n  image: {_json(cluster.image)}\n  container_name: vera\n" if cluster.image else "",
-        "checkout": f"\n  ~/vera: {_json(cluster.working_dir)}" if cluster.working_dir else "", "excludes": json.dumps(EXCLUDES),
-        "setup": _list((PROTECT, *cluster.setup, *([INSTALL] if cluster.working_dir else []))),
-        "head_start": _list(_start(cluster, "--head --port=6379 --autoscaling-config=~/ray_bootstrap_config.yaml")),
-        "worker_start": _list(_start(cluster, "--address=$RAY_HEAD_IP:6379")),
-    }  # fmt: skip
-    return header + (_own(cluster) if cluster.hosts else _aws(cluster)) + COMMON.format(**values)
+        "name": _quote(cluster.size.name),
+        "user": _quote(cluster.ssh_user),
+        "workers": cluster.size.nodes - 1,
+        "token": TOKEN,
+        "key": f"\n  ssh_private_key: {_quote(cluster.ssh_key)}" if cluster.ssh_key else "",
+        "image": image,
+        "checkout": f"\n  ~/vera: {_quote(cluster.working_dir)}" if cluster.working_dir else "",
+        "excludes": json.dumps(EXCLUDES),
+        "setup": _render_list((PROTECT, *cluster.setup, *([INSTALL] if cluster.working_dir else []))),
+        "head_start": _render_list(_list_start_commands(cluster, head_options)),
+        "worker_start": _render_list(_list_start_commands(cluster, "--address=$RAY_HEAD_IP:6379")),
+    }
+    return (
+        header + (_render_own(cluster) if cluster.hosts else _render_aws(cluster)) + COMMON.format(**values)
+    )
 
 
-def _own(cluster: RayUp) -> str:
-    return OWN.format(head=_json(cluster.hosts[0]), others=json.dumps(list(cluster.hosts[1:])))
+def _render_own(cluster: RayUpCluster) -> str:
+    return OWN.format(head=_quote(cluster.hosts[0]), others=json.dumps(list(cluster.hosts[1:])))
 
 
-def _aws(cluster: RayUp) -> str:
+def _render_aws(cluster: RayUpCluster) -> str:
     profile = {"IamInstanceProfile": {"Name": cluster.instance_profile}} if cluster.instance_profile else {}
     values = {
-        "region": _json(cluster.region), "workers": cluster.nodes.nodes - 1,
+        "region": _quote(cluster.region), "workers": cluster.size.nodes - 1,
         "config": json.dumps({"InstanceType": cluster.instance} | profile),
-        "resources": json.dumps({"CPU": cluster.nodes.cpus_per_node, "GPU": cluster.nodes.gpus_per_node}),
+        "resources": json.dumps({"CPU": cluster.size.cpus_per_node, "GPU": cluster.size.gpus_per_node}),
     }  # fmt: skip
     return AWS.format(**values)
 
 
-def _start(cluster: RayUp, who: str) -> tuple[str, ...]:
-    """`ray stop` first, as Ray's own files have it: these machines are the cluster's alone."""
-    start = START.format(who=who, cpus=cluster.nodes.cpus_per_node, gpus=cluster.nodes.gpus_per_node)
+def _list_start_commands(cluster: RayUpCluster, who: str) -> tuple[str, ...]:
+    """`ray stop` first, as in Ray's own cluster files: these machines belong to this cluster alone."""
+    start = START.format(who=who, cpus=cluster.size.cpus_per_node, gpus=cluster.size.gpus_per_node)
     return "ray stop", f"ulimit -n 65536; RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0 {start}"
 
 
-def _list(lines: tuple[str, ...]) -> str:
-    return "".join(f"\n- {_json(line)}" for line in lines)
+def _render_list(lines: tuple[str, ...]) -> str:
+    return "".join(f"\n- {_quote(line)}" for line in lines)
 
 
-def _json(value: str) -> str:
+def _quote(value: str) -> str:
     return json.dumps(value)
 
 

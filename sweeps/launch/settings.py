@@ -1,10 +1,9 @@
-"""What every launcher is told: how large the cluster is, what to call it, and the command that runs on it
-once it is up.
+"""Settings that all launchers share: the name and size of the cluster, and the command that runs on it.
 
-A launcher only renders text, so a mistake would show itself hours later, in a queue: whatever can be seen to
-be wrong is refused here. The trap: a results directory that is not on every node. A relative one lies in the
-folder of whoever starts the run, which on another machine is a temporary copy; only Slurm, which starts a job
-where it was submitted, may have one.
+A launcher only renders text, so a mistake would show up hours later, in a queue. Everything that can be found
+wrong is refused here. Trap: a results directory that the nodes do not share. A relative path is resolved on
+the machine that starts the run, where it may lie in a temporary copy. Only Slurm starts a job in the folder
+it was submitted from, so only Slurm accepts one.
 """
 
 import re
@@ -12,10 +11,10 @@ import shlex
 from dataclasses import dataclass
 
 from sweeps.errors import EngineError
-from sweeps.store.address import is_url
+from sweeps.store.location import is_url
 
 RAY_VERSION = "2.60.0"
-"""The release in the images; the one that constraints.txt pins."""
+"""The Ray release in the images; constraints.txt pins the same one."""
 IMAGE = f"rayproject/ray:{RAY_VERSION}-py311"
 GPU_IMAGE = f"{IMAGE}-gpu"
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
@@ -23,8 +22,8 @@ TIME = re.compile(r"(?:(\d+)-)?(\d{1,3}):([0-5]\d):([0-5]\d)")
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """So many machines that are alike; the first of them is the head, and trials run on it too."""
+class ClusterSettings:
+    """A number of equal nodes; the first is the head, and trials run on it too."""
 
     name: str = "vera"
     nodes: int = 1
@@ -34,7 +33,8 @@ class Nodes:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
             raise EngineError(
-                f"--name must be lower-case letters, digits and dashes, at most 40, got '{self.name}'."
+                f"--name takes up to 40 lower-case letters, digits and dashes, starting with a letter; got "
+                f"'{self.name}'."
             )
 
     @property
@@ -42,24 +42,24 @@ class Nodes:
         return GPU_IMAGE if self.gpus_per_node else IMAGE
 
 
-def seconds(time: str) -> int:
-    """Of a time in Slurm's way of writing, HOURS:MM:SS or DAYS-HOURS:MM:SS."""
+def parse_time(time: str) -> int:
+    """Seconds of a time in Slurm's format, HOURS:MM:SS or DAYS-HOURS:MM:SS."""
     found = TIME.fullmatch(time)
     if found is None:
-        raise EngineError(f"--time is written HH:MM:SS or D-HH:MM:SS, e.g. 1-12:00:00, got '{time}'.")
-    days, hours, minutes, rest = (int(part or 0) for part in found.groups())
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + rest
+        raise EngineError(f"--time must be HH:MM:SS or D-HH:MM:SS, e.g. 1-12:00:00; got '{time}'.")
+    days, hours, minutes, seconds = (int(number or 0) for number in found.groups())
+    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     if not total:
-        raise EngineError(f"--time must be longer than nothing, got '{time}'.")
+        raise EngineError(f"--time must be longer than zero, got '{time}'.")
     return total
 
 
-def shell(command: tuple[str, ...]) -> str:
+def quote_command(command: tuple[str, ...]) -> str:
     return shlex.join(command)
 
 
-def flag_of(command: tuple[str, ...], flag: str) -> str | None:
-    """The value that a command line gives to a flag, in either way of writing it."""
+def find_flag(command: tuple[str, ...], flag: str) -> str | None:
+    """The value of a flag in a command line, written `--flag value` or `--flag=value`; None without it."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         if word == flag:
             return following
@@ -68,11 +68,11 @@ def flag_of(command: tuple[str, ...], flag: str) -> str | None:
     return None
 
 
-def check_shared(command: tuple[str, ...]) -> None:
-    """The command's results directory can be the same one on every node."""
-    place = flag_of(command, "--results-dir")
+def check_shared_results(command: tuple[str, ...]) -> None:
+    """Raise `EngineError` unless the command's results directory can be the same on every node."""
+    place = find_flag(command, "--results-dir")
     if place is None or not (place.startswith("/") or is_url(place)):
         raise EngineError(
-            f"The nodes must share one results directory, so it is an absolute path, got '{place or 'results/local'}': "
-            "add --results-dir /on/every/node."
+            f"All nodes must share one results directory, given by an absolute path or a URL; got "
+            f"'{place or 'results/local'}': add --results-dir /on/every/node."
         )

@@ -1,48 +1,48 @@
-"""A Slurm batch script: a Ray cluster on the job's nodes for as long as the command runs on the first of
-them.
+"""A Slurm batch script: a Ray cluster on the job's nodes while the command runs on the first node.
 
-Whole nodes are the rule, and there `ray symmetric-run` does it all. The trap: it refuses to start beside
-another Ray, and ends with `ray stop`, which ends every Ray process that it may on the machine, those of the
-user's other jobs too. So for nodes that are shared the script starts Ray by `ray start --block` under srun,
-and ends exactly what it started. Another: where Ray does not start, it says why and ends with 0, and on one
-node Slurm would take the job for completed. So the command leaves a mark when it is done.
+By default the job takes whole nodes and uses `ray symmetric-run`. Traps: it refuses to start if another Ray
+runs on the node, and it ends with `ray stop`, which ends every Ray process of the user on the machine,
+including those of other jobs. So on shared nodes the script starts Ray with `ray start --block` under srun,
+and ends exactly what it started. If Ray does not start, `symmetric-run` prints the reason and exits with 0,
+and Slurm would count the job as completed. So the command creates a file when it is done, and the script
+checks it.
 
-Ports and Ray's folder come from the job's id, so that two jobs on one node do not meet, nor a job what a
-killed one left. Ray's sockets lie in that folder and their paths may have 107 characters, so it is short. The
-token of the cluster is made for the job, in a file that only its owner can read and that all nodes see;
-whoever has the token can run code as that user.
+Ports and Ray's folder derive from the job id, so two jobs on one node do not collide, nor does a job with the
+remains of a killed one. Ray's sockets lie in that folder, and their paths are limited to 107 characters, so
+its name is short. The cluster's token is created for the job, in a file that only its owner can read and that
+all nodes see; anyone with the token can run code as that user.
 """
 
 import re
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import Nodes, seconds, shell
+from sweeps.launch.settings import ClusterSettings, parse_time, quote_command
 
 FIRST_PORT, PORTS_PER_JOB, BLOCKS = 10_240, 8, 2_800
-"""Up to 32,639: below the ports that Linux hands out by itself. Jobs share a block only if their ids differ
-by 2,800 times n."""
+"""Ports up to 32,639, below the ports that Linux assigns itself. Two jobs share a block only if their ids
+differ by a multiple of 2,800."""
 
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """A batch job and what Slurm is asked for."""
+    """A batch job and its Slurm options."""
 
     command: tuple[str, ...]
-    nodes: Nodes = field(default_factory=Nodes)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     time: str = "24:00:00"
     partition: str | None = None
     share_nodes: bool = False
     setup: tuple[str, ...] = ()
-    """Shell lines that make `vera` and `ray` known, e.g. a module or a virtual environment."""
+    """Shell lines that make `vera` and `ray` available, e.g. a module or a virtual environment."""
     token_dir: str = "$HOME/.ray"
     """A folder that all nodes see."""
     sbatch: tuple[str, ...] = ()
-    """More that Slurm is asked for, e.g. --account=lab."""
+    """Further Slurm options, e.g. --account=lab."""
 
 
-def ports(job_id: int) -> dict[str, int]:
-    """The ports of a job, by what Ray calls them; the script does the same sum."""
+def compute_ports(job_id: int) -> dict[str, int]:
+    """The ports of a job, by the names of Ray's options; the script computes the same."""
     first = FIRST_PORT + PORTS_PER_JOB * (job_id % BLOCKS)
     return {
         "port": first,
@@ -53,57 +53,67 @@ def ports(job_id: int) -> dict[str, int]:
 
 
 def render(job: SlurmJob) -> str:
-    seconds(job.time)
+    parse_time(job.time)
     for line in job.sbatch:
         if not re.fullmatch(r"--\w[^\r\n]*", line):
             raise EngineError(
-                f"--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got {line!r}."
+                f"--sbatch takes one line that starts with --, e.g. --sbatch=--account=lab; got {line!r}."
             )
     run = SHARED if job.share_nodes else WHOLE
     values = {
-        "directives": "\n".join(f"#SBATCH --{name}" for name in directives(job)),
+        "directives": "\n".join(f"#SBATCH --{name}" for name in list_directives(job)),
         "setup": "".join(f"{line}\n" for line in job.setup),
-        "first": FIRST_PORT, "each": PORTS_PER_JOB, "blocks": BLOCKS, "token_dir": job.token_dir,
-        "step": " ".join(_step(job.nodes)), "cpus": job.nodes.cpus_per_node, "gpus": job.nodes.gpus_per_node,
-        "command": shell(job.command),
-    }  # fmt: skip
+        "first": FIRST_PORT,
+        "each": PORTS_PER_JOB,
+        "blocks": BLOCKS,
+        "token_dir": job.token_dir,
+        "step": " ".join(_list_step_options(job.cluster)),
+        "cpus": job.cluster.cpus_per_node,
+        "gpus": job.cluster.gpus_per_node,
+        "command": quote_command(job.command),
+    }
     return (PREPARE + run).format(**values)
 
 
-def directives(job: SlurmJob) -> list[str]:
+def list_directives(job: SlurmJob) -> list[str]:
     wanted = [
-        f"job-name={job.nodes.name}", f"nodes={job.nodes.nodes}", "ntasks-per-node=1", f"cpus-per-task={job.nodes.cpus_per_node}",
-        f"time={job.time}", f"output={job.nodes.name}-%j.log",
-    ]  # fmt: skip
-    wanted += [f"gpus-per-node={job.nodes.gpus_per_node}"] if job.nodes.gpus_per_node else []
+        f"job-name={job.cluster.name}",
+        f"nodes={job.cluster.nodes}",
+        "ntasks-per-node=1",
+        f"cpus-per-task={job.cluster.cpus_per_node}",
+        f"time={job.time}",
+        f"output={job.cluster.name}-%j.log",
+    ]
+    wanted += [f"gpus-per-node={job.cluster.gpus_per_node}"] if job.cluster.gpus_per_node else []
     wanted += [f"partition={job.partition}"] if job.partition else []
     wanted += [] if job.share_nodes else ["exclusive"]
     return wanted + [line.removeprefix("--") for line in job.sbatch]
 
 
-def _step(nodes: Nodes) -> list[str]:
-    """What a step must ask for again: srun does not take the CPUs of a task from the job."""
-    gpus = [f"--gpus-per-node={nodes.gpus_per_node}"] if nodes.gpus_per_node else []
-    return [f"--cpus-per-task={nodes.cpus_per_node}", *gpus]
+def _list_step_options(cluster: ClusterSettings) -> list[str]:
+    """What a step must request again: srun does not inherit the CPUs per task from the job."""
+    gpus = [f"--gpus-per-node={cluster.gpus_per_node}"] if cluster.gpus_per_node else []
+    return [f"--cpus-per-task={cluster.cpus_per_node}", *gpus]
 
 
 PREPARE = """#!/bin/bash
 {directives}
 set -eo pipefail
-{setup}set -u  # not before: what activates an environment may ask for variables that are not set
+{setup}set -u  # not earlier: scripts that activate an environment may use unset variables
 
-# Ports and Ray's folder of this job; the folder is short, because the paths of Ray's sockets must be.
+# Ports and Ray's folder derive from the job id. The folder's name is short because socket paths are limited.
 port=$(({first} + {each} * (SLURM_JOB_ID % {blocks})))
 folder=/tmp/vera-$SLURM_JOB_ID-${{SLURM_RESTART_COUNT:-0}}
 ray_options=(
     --num-cpus={cpus} --num-gpus={gpus} --temp-dir="$folder" --min-worker-port=0 --max-worker-port=0
     --dashboard-port=$((port + 1)) --dashboard-agent-listen-port=$((port + 2))
 )
-if python3 -c 'import grpc' 2> /dev/null; then  # only then has Ray a client server, at a port that would be the same for all
+# Only with grpc does Ray start a client server, whose default port is the same for all jobs.
+if python3 -c 'import grpc' 2> /dev/null; then
     ray_options+=(--ray-client-server-port=$((port + 3)))
 fi
 
-# The token of this job's cluster, for its owner's eyes only; every node reads it here.
+# The token of this job's cluster, readable by its owner only; every node reads it here.
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH="{token_dir}/vera-$SLURM_JOB_ID.token"
 unset RAY_AUTH_TOKEN
 (
@@ -120,14 +130,16 @@ leave() {{
     if [ -n "$made" ]; then "${{every_node[@]}}" rm -rf "$folder" || true; fi
 }}
 trap leave EXIT
-"${{every_node[@]}}" mkdir -m 700 "$folder"  # fails, and ends the job, where somebody else has it
+"${{every_node[@]}}" mkdir -m 700 "$folder"  # fails, and ends the job, if it exists already
 made=yes
 
-head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)  # not head, which may end its writer, and the script with it
+# sed, not head, which may break the pipe and so end the script
+head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
 on_head=(srun --nodes=1 --ntasks=1 --nodelist="$head")
-address=$("${{on_head[@]}}" hostname --all-ip-addresses | tr ' ' '\\n' | awk '/^[0-9.]+$/ && !found {{print; found = 1}}')
+address=$("${{on_head[@]}}" hostname --all-ip-addresses | tr ' ' '\\n' |
+    awk '/^[0-9.]+$/ && !found {{print; found = 1}}')
 if [ -z "$address" ]; then
-    echo "vera: the first node has no IPv4 address, so the others cannot find it" >&2
+    echo "vera: the first node has no IPv4 address that the other nodes could use" >&2
     exit 1
 fi
 export RAY_ADDRESS="$address:$port" RAY_USAGE_STATS_ENABLED=0 PYTHONUNBUFFERED=1
@@ -140,7 +152,7 @@ export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT=300
     bash -c '"$@" && touch "$0"' "$folder/done" \\
     {command}
 if ! "${{on_head[@]}}" test -e "$folder/done"; then
-    echo "vera: the command has not run to its end: Ray did not start, or was interrupted; its output is above" >&2
+    echo "vera: the command did not finish: Ray did not start or was interrupted; see its output above" >&2
     exit 1
 fi
 """
@@ -159,7 +171,7 @@ started+=($!)
 if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then
     others=$((SLURM_JOB_NUM_NODES - 1))
     until (exec 3<> "/dev/tcp/$address/$port") 2> /dev/null; do
-        kill -0 "${{started[0]}}"  # ends the job if the head has gone
+        kill -0 "${{started[0]}}"  # ends the job if the head has ended
         sleep 2
     done
     srun --nodes="$others" --ntasks="$others" --ntasks-per-node=1 --exclude="$head" --overlap {step} \\
@@ -173,7 +185,7 @@ ray.init(log_to_driver=False)
 until = time.monotonic() + 300
 while sum(node["Alive"] for node in ray.nodes()) < int(sys.argv[1]):
     if time.monotonic() > until:
-        sys.exit("vera: not all nodes joined the cluster within 300 s; their output is above")
+        sys.exit("vera: not all nodes joined the cluster within 300 s; see their output above")
     time.sleep(2)
 END
 {command}

@@ -1,11 +1,10 @@
-"""What a search seeks: a metric of a trial, and how the trials of one configuration, seed by seed, make one
+"""The objective of a search: the metric to optimise, and how the seeds of a configuration combine into one
 score.
 
-A trial that diverged counts as the worst value that was declared, a finite number, so that no sampler or
-scheduler ever sees a NaN, and no configuration is ever judged by the seeds that survived. A trial that failed
-for the machine's sake (out of memory, an error) says nothing of its configuration, which then has no score.
-Scores are to be made as large as possible, whatever the metric: one that is to be small is negated inside and
-printed as it is.
+A diverged trial scores the declared worst value, which is finite: no sampler or scheduler sees a NaN, and no
+configuration is judged by its surviving seeds alone. A trial that failed for technical reasons (out of
+memory, an error) has no score, and neither has its configuration. Scores are always maximised: a metric to be
+minimised is negated internally and printed with its own sign.
 """
 
 import json
@@ -23,47 +22,48 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric that is to be large, or small; `worst` is what a diverged trial counts as, `tolerance` a
-    difference too small to matter."""
+    """A metric and the direction in which it improves."""
 
     metric: str
     worst: float
+    """The value that a diverged trial counts as."""
     direction: Literal["large", "small"] = "large"
     tolerance: float = 0.0
+    """Differences up to this size do not matter."""
 
     def score(self, value: float) -> float:
-        """Larger is better."""
+        """The value with the sign that makes larger better; applied to a score, it returns the value."""
         return value if self.direction == "large" else -value
 
-    def of_metrics(self, metrics: Mapping[str, float]) -> float | None:
-        """A score, never below the worst; None where the metric is not there."""
+    def score_metrics(self, metrics: Mapping[str, float]) -> float | None:
+        """The score, at least that of the worst value; None if the metric is missing."""
         found = metrics.get(self.metric)
         return None if found is None else max(self.score(found), self.score(self.worst))
 
-    def of_row(self, row: Row) -> float | None:
-        """The score of a trial that ended; None of one that failed or lacks the metric."""
+    def score_row(self, row: Row) -> float | None:
+        """The score of a finished trial; None if it failed or lacks the metric."""
         if row.outcome == "diverged":
             return self.score(self.worst)
         if row.outcome not in ("ok", "stopped_early"):
             return None
         if self.metric == "seconds":
             return max(self.score(row.seconds), self.score(self.worst))
-        return self.of_metrics(json.loads(row.metrics))
+        return self.score_metrics(json.loads(row.metrics))
 
-    def printed(self, score: float) -> str:
+    def format_score(self, score: float) -> str:
         return f"{self.metric} {self.score(score):.4g}"
 
 
 @dataclass(frozen=True)
-class Result:
-    """What became of a point: its scores, larger is better, one an objective; where it was stopped early, at
-    which step."""
+class SearchScore:
+    """The scores of a point, one per objective, larger is better."""
 
     scores: tuple[float, ...]
     stopped_at: int | None = None
+    """The step at which the point was stopped early; None if it ran to its end."""
 
 
-def aggregated(scores: Sequence[float], by: Aggregate) -> float:
+def aggregate_scores(scores: Sequence[float], by: Aggregate) -> float:
     if by not in AGGREGATES:
-        raise SettingError(f"Seeds are put together by {', '.join(AGGREGATES)}, not by '{by}'.")
+        raise SettingError(f"Unknown aggregate '{by}' of seeds: choose one of {', '.join(AGGREGATES)}.")
     return float(AGGREGATES[by](scores))

@@ -1,35 +1,36 @@
-"""The search itself: which trial comes next, given a sampler, a rule for stopping, and what the store has.
-Plain Python, no Ray.
+"""The search loop: which trial to run next, given a sampler, a stopping rule and the store. Plain Python, no
+Ray.
 
-A configuration that is proposed becomes one trial a seed. A trial whose row is in the store is not run; its
-score is told to the sampler as if it had been. `configurations` is how many the search is allowed in all,
-those of earlier runs included: the same command after an interruption does the rest, and a larger number
-extends it. Trials that failed are run again by the next command. Trap: a sampler may propose what it has
-proposed before, in a space of few choices for ever; then the search ends. What an earlier run had begun does
-not count as that the first time: a grid, and random draws, begin again from their beginning.
+A proposed configuration becomes one trial per seed. A trial whose row is in the store is not run; the sampler
+learns its score as if it had been. `configurations` is the total budget, earlier runs included: the same
+command after an interruption runs the rest, and a larger number extends the search. The next command runs
+failed trials again. Trap: in a space of few choices a sampler may repeat its proposals for ever, so the
+search ends after too many repetitions. The first repetition of a configuration from an earlier run does not
+count, because grid and random sampling start again from the beginning.
 
-Under a rule that stops trials the first seed of a configuration goes ahead and is judged, against first seeds
-alone; the others follow when it has run to its end, and run to theirs. Were all judged, the seeds of the best
-configuration would take each other's places, and hardly any would be left with all of them. Only where the
-first seed diverged are the others judged too.
+Under a stopping rule the first seed of a configuration runs first and is compared with other first seeds
+only. The other seeds start when it has run to its end, and run to theirs. If all seeds were compared, the
+seeds of the best configuration would push each other out, and few configurations would keep all their seeds.
+If the first seed diverged, the others are judged too.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 
 from sweeps.search.declaration import Configuration, Search
-from sweeps.search.samplers import Sampler, sampler_for
+from sweeps.search.sampler_factory import build_sampler
+from sweeps.search.samplers import Sampler
 from sweeps.search.space import Point
-from sweeps.search.stopping_rules import Rule
+from sweeps.search.stopping_rules import StoppingRule
 from sweeps.store.row import FAILURES, CurvePoint, Row
 from sweeps.trial.identity import Profile, Trial
 
 REPETITIONS = 50
-"""Proposals in a row that are no news, after which there is nothing left to propose."""
+"""Repeated proposals in a row after which the search ends."""
 
 
 class Proposer:
-    """Hands out trials one by one and takes their rows."""
+    """Hands out trials one by one and records their rows."""
 
     def __init__(
         self,
@@ -37,120 +38,124 @@ class Proposer:
         profile: Profile,
         *,
         sampler: str,
-        rule: Rule,
+        rule: StoppingRule,
         configurations: int,
         rows: Iterable[Row],
         seed: int = 0,
     ) -> None:
         self.search, self.profile, self.rule, self.configurations = search, profile, rule, configurations
-        found = search.found(rows, profile)
+        found = search.find_configurations(rows, profile)
         self.begun = {entry.key for entry in found if entry.own_rows}
+        """Keys of the configurations that count towards the budget."""
         for entry in found:
             entry.rows = {seed: row for seed, row in entry.rows.items() if row.outcome not in FAILURES}
         self.known = {entry.key: entry for entry in found if entry.rows or entry.key in self.begun}
-        told = [(entry.point, entry.result()) for entry in self.known.values() if entry.over]
-        self.sampler: Sampler = sampler_for(sampler, search.space, len(search.objectives), seed, told)
+        scores = [(entry.point, entry.compute_score()) for entry in self.known.values() if entry.is_complete]
+        self.sampler: Sampler = build_sampler(sampler, search.space, len(search.objectives), seed, scores)
         self._earlier = set(self.begun)
         """Begun by earlier runs, and not proposed since."""
         self.waiting: deque[Trial] = deque()
         self.issued: list[Trial] = []
         self.owners: dict[str, Configuration] = {}
-        """The configurations of trials that were handed out, by trial id."""
+        """The configurations of the issued trials, by trial id."""
         self._resume()
 
-    def remember(self, row: Row, curves: Iterable[CurvePoint]) -> None:
-        """Tell the rule what a stored trial had at its milestones, if it is one of those that are
-        compared."""
+    def record_milestones(self, row: Row, curves: Iterable[CurvePoint]) -> None:
+        """Record a stored trial's scores at the rule's milestones, if it has the first seed."""
         if row.seed != self.search.seeds[0]:
             return
         objective = self.search.objectives[0]
         for point in curves:
-            score = objective.of_metrics({point.metric: point.value}) if point.kind == "evaluation" else None
+            metrics = {point.metric: point.value}
+            score = objective.score_metrics(metrics) if point.kind == "evaluation" else None
             if score is not None:
-                self.rule.note(row.trial_id, point.step, score)
+                self.rule.record_score(row.trial_id, point.step, score)
         if row.outcome == "diverged":
-            self.rule.note_end(row.trial_id, row.outcome_step, objective.score(objective.worst))
+            self.rule.record_end(row.trial_id, row.outcome_step, objective.score(objective.worst))
 
-    def next(self) -> Trial | None:
+    def next_trial(self) -> Trial | None:
         """The next trial to run; None when there is none."""
         repeated = 0
         while not self.waiting and repeated < REPETITIONS:
-            point = self.sampler.propose() if self.may_propose() else None
+            point = self.sampler.propose() if self.has_budget() else None
             if point is None:
                 return None
-            repeated = 0 if self._open(point) else repeated + 1
+            repeated = 0 if self._begin(point) else repeated + 1
         if not self.waiting:
             return None
         self.issued.append(self.waiting.popleft())
         return self.issued[-1]
 
-    def ended(self, row: Row) -> None:
-        """A trial that was handed out has its row."""
+    def record_row(self, row: Row) -> None:
+        """Record the row of an issued trial."""
         entry = self.owners[row.trial_id]
-        told = entry.over
+        was_complete = entry.is_complete
         entry.rows[row.seed] = row
-        self.remember(row, ())
+        self.record_milestones(row, ())
         if row.outcome == "stopped_early":
             self.waiting = deque(trial for trial in self.waiting if self.owners[trial.id] is not entry)
-        if entry.over and not told:
-            self.sampler.learn(entry.point, entry.result())
-        elif not entry.over and self.rule.milestones and row.seed == self.search.seeds[0]:
-            if row.outcome in FAILURES:  # no score can come of it, so the other seeds are not run
+        if entry.is_complete and not was_complete:
+            self.sampler.learn(entry.point, entry.compute_score())
+        elif not entry.is_complete and self.rule.milestones and row.seed == self.search.seeds[0]:
+            if (
+                row.outcome in FAILURES
+            ):  # the configuration cannot get a score, so the other seeds are not run
                 self.sampler.learn(entry.point, None)
             else:
                 self._queue(entry)
 
-    def leads(self, trial_id: str) -> bool:
-        """Whether a trial that was handed out has its configuration's first seed: the rule counts those
-        alone."""
+    def is_first_seed(self, trial_id: str) -> bool:
+        """Whether an issued trial has its configuration's first seed; the rule compares only those."""
         return self.owners[trial_id].trials[0].id == trial_id
 
     def is_judged(self, trial_id: str) -> bool:
-        """Whether the rule is to look at a trial that was handed out."""
+        """Whether the rule applies to an issued trial."""
         rows, first = self.owners[trial_id].rows, self.search.seeds[0]
-        return self.leads(trial_id) or (first in rows and rows[first].outcome == "diverged")
+        return self.is_first_seed(trial_id) or (first in rows and rows[first].outcome == "diverged")
 
-    def may_propose(self) -> bool:
+    def has_budget(self) -> bool:
+        """Whether another configuration may be proposed."""
         return len(self.begun) < self.configurations
 
-    def _open(self, point: Point) -> bool:
-        """Whether it was news, or was to be expected."""
-        entry = self.search.configuration(self.search.space.settled(point), self.profile)
+    def _begin(self, point: Point) -> bool:
+        """Queue the trials of a proposed point. False if the proposal repeats one of this run."""
+        entry = self.search.build_configuration(self.search.space.round_point(point), self.profile)
         if entry.key in self.begun:
             known = self.known.get(entry.key)
-            self.sampler.learn(entry.point, known.result() if known and known.over else None)
-            expected = entry.key in self._earlier
+            self.sampler.learn(entry.point, known.compute_score() if known and known.is_complete else None)
+            is_earlier = entry.key in self._earlier
             self._earlier.discard(entry.key)
-            return expected
+            return is_earlier
         self.begun.add(entry.key)
         entry = self.known.setdefault(entry.key, entry)
-        if entry.over:
-            self.sampler.learn(entry.point, entry.result())
+        if entry.is_complete:
+            self.sampler.learn(entry.point, entry.compute_score())
         else:
             self._queue(entry)
         return True
 
-    def at_most(self) -> int:
-        """How many trials are still to be run, if none is stopped early."""
-        rest = sum(len(_missing(entry)) for entry in self._unfinished())
+    def count_remaining(self) -> int:
+        """How many trials remain to be run if none is stopped early."""
+        rest = sum(len(_list_missing(entry)) for entry in self._iterate_unfinished())
         return rest + max(0, self.configurations - len(self.begun)) * len(self.search.seeds)
 
-    def _unfinished(self) -> Iterator[Configuration]:
-        return (entry for entry in self.known.values() if entry.key in self.begun and not entry.over)
+    def _iterate_unfinished(self) -> Iterator[Configuration]:
+        return (entry for entry in self.known.values() if entry.key in self.begun and not entry.is_complete)
 
     def _resume(self) -> None:
-        """Configurations that an earlier run had begun come first."""
-        for entry in self._unfinished():
+        """Queue the unfinished configurations of earlier runs first."""
+        for entry in self._iterate_unfinished():
             self._queue(entry)
 
     def _queue(self, entry: Configuration) -> None:
-        """Its missing trials; under a rule the first seed alone, as long as that is missing."""
-        missing = _missing(entry)
+        """Queue the missing trials of a configuration; under a rule the first seed alone while it is
+        missing."""
+        missing = _list_missing(entry)
         alone = bool(self.rule.milestones) and self.search.seeds[0] not in entry.rows
         for trial in missing[:1] if alone else missing:
             self.owners[trial.id] = entry
             self.waiting.append(trial)
 
 
-def _missing(entry: Configuration) -> list[Trial]:
+def _list_missing(entry: Configuration) -> list[Trial]:
     return [trial for trial in entry.trials if trial.spec.seed not in entry.rows]

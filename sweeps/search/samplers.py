@@ -31,7 +31,7 @@ class GridSampler(Sampler):
 
     def __init__(self, space: Space) -> None:
         super().__init__(space)
-        self.left = list(space.grid())[::-1]  # a list, because Tune pickles the sampler
+        self.left = list(space.iterate_grid())[::-1]  # a list, because Tune pickles the sampler
 
     def propose(self) -> Point | None:
         return self.left.pop() if self.left else None

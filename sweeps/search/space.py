@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vera.errors import SettingError
-from vera.spec.settings import nearest
+from vera.spec.settings import suggest_or_list
 from vera.spec.trial_spec import TrialSpec
 
 Point = dict[str, Any]
@@ -113,8 +113,8 @@ class Axis:
             return value
         return round(value) if self.integer else _round_digits(value)
 
-    def position(self, value: Any) -> float:
-        """The position along the axis, from 0 to 1, for figures."""
+    def locate(self, value: Any) -> float:
+        """The position of a value along the axis, from 0 to 1, for figures."""
         if self.choices:
             index = next(number for number, choice in enumerate(self.choices) if is_same_value(choice, value))
             return index / max(1, len(self.choices) - 1)
@@ -145,7 +145,7 @@ class Space:
 
     axes: tuple[Axis, ...]
 
-    def grid(self) -> Iterator[Point]:
+    def iterate_grid(self) -> Iterator[Point]:
         """Every combination of the axes' grids; the last axis varies fastest."""
         for axis in self.axes:
             if not axis.grid:
@@ -158,7 +158,7 @@ class Space:
         found = [axis for axis in self.axes if name in (*axis.paths, axis.short_name)]
         if not found:
             raise SettingError(
-                f"This search has no axis '{name}'.{nearest(name, [axis.short_name for axis in self.axes])}"
+                f"This search has no axis '{name}'.{suggest_or_list(name, [axis.short_name for axis in self.axes])}"
             )
         values = tuple(dict.fromkeys(map(found[0].parse, texts)))
         return Space(tuple(replace(axis, grid=values) if axis is found[0] else axis for axis in self.axes))
@@ -181,7 +181,7 @@ class Space:
         return spec
 
     def read(self, facts: Mapping[str, Any]) -> Point | None:
-        """The point of a stored trial; None if it lies outside the space, or the paths of an axis disagree."""
+        """The point of a stored trial; None if it lies outside the space or the paths of an axis disagree."""
         point: Point = {}
         for axis in self.axes:
             values = [_read_setting(facts, path) for path in axis.paths]

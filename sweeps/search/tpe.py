@@ -1,10 +1,11 @@
-"""The sampler that learns, Optuna's TPE, for one objective or several. Its study lives in memory only.
+"""Optuna's TPE as a sampler, for one objective or several. The study lives in memory only.
 
-Whatever the store has is added to the study before the first proposal, so a search needs no file of Optuna's
-to be resumed. A point that was stopped early is a pruned trial with the score it had; one that failed is
-none. While points are still being trained they count as poor ones, so that two workers do not try the same
-place. Traps: Optuna takes lists for no category, hence choices go by their number; and it knows no pruned
-trial where there are several objectives, hence those teach nothing there.
+Everything in the store is added to the study before the first proposal, so resuming needs no file of
+Optuna's. A point that was stopped early becomes a pruned trial with its score; a failed point is not added.
+Points in training count as poor ones (`constant_liar`), so that two workers do not try the same region.
+
+Traps: Optuna's categories cannot be lists, so choices are stored by index. With several objectives Optuna has
+no pruned trials, so points stopped early teach nothing there.
 """
 
 import warnings
@@ -14,68 +15,68 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
-from sweeps.search.objective import Result
+from sweeps.search.objective import SearchScore
 from sweeps.search.samplers import Sampler
-from sweeps.search.space import Axis, Point, Space, same
+from sweeps.search.space import Axis, Point, Space, is_same_value
 from sweeps.trial.canonical_json import canonical_json
 
 STARTUP = 10
-"""Points that are drawn at random before TPE begins to learn."""
+"""Points drawn at random before TPE starts to learn."""
 
 
-class Learner(Sampler):
+class TpeSampler(Sampler):
     """An Optuna study of the space."""
 
     def __init__(self, space: Space, objectives: int, seed: int) -> None:
         super().__init__(space)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self.distributions = {axis.name: _distribution(axis) for axis in space.axes}
-        self.study = optuna.create_study(directions=["maximize"] * objectives, sampler=_tpe(seed))
-        self.asked: dict[str, list[int]] = {}
-        """Points that were proposed and not yet told, with the study's numbers: one may come twice."""
+        self.distributions = {axis.name: _build_distribution(axis) for axis in space.axes}
+        self.study = optuna.create_study(directions=["maximize"] * objectives, sampler=_build_tpe(seed))
+        self.pending: dict[str, list[int]] = {}
+        """Trial numbers of proposed points without a score; a point can be proposed twice."""
 
     def propose(self) -> Point:
         trial = self.study.ask(self.distributions)
-        point = self.space.settled(
-            {axis.name: _value(axis, trial.params[axis.name]) for axis in self.space.axes}
+        point = self.space.round_point(
+            {axis.name: _decode(axis, trial.params[axis.name]) for axis in self.space.axes}
         )
-        self.asked.setdefault(canonical_json(point), []).append(trial.number)
+        self.pending.setdefault(canonical_json(point), []).append(trial.number)
         return point
 
-    def learn(self, point: Point, result: Result | None) -> None:
-        """Of a point that was proposed twice the second is told first: that it is no news."""
-        if result is not None and result.stopped_at is not None and len(self.study.directions) > 1:
-            result = None
-        numbers = self.asked.get(canonical_json(point))
+    def learn(self, point: Point, score: SearchScore | None) -> None:
+        """Record a score. Of a point that was proposed twice, the later proposal is answered first."""
+        if score is not None and score.stopped_at is not None and len(self.study.directions) > 1:
+            score = None
+        numbers = self.pending.get(canonical_json(point))
         number = numbers.pop() if numbers else None
         if number is None:
-            self._add(point, result)
-        elif result is None:
+            self._add(point, score)
+        elif score is None:
             self.study.tell(number, state=TrialState.FAIL)
-        elif result.stopped_at is None:
-            self.study.tell(number, list(result.scores))
+        elif score.stopped_at is None:
+            self.study.tell(number, list(score.scores))
         else:
-            self._report(number, result)
+            self._report(number, score)
             self.study.tell(number, state=TrialState.PRUNED)
 
-    def _report(self, number: int, result: Result) -> None:
+    def _report(self, number: int, score: SearchScore) -> None:
         trial = optuna.trial.Trial(self.study, self.study.trials[number]._trial_id)
-        trial.report(result.scores[0], step=result.stopped_at or 0)
+        trial.report(score.scores[0], step=score.stopped_at or 0)
 
-    def _add(self, point: Point, result: Result | None) -> None:
-        """A point that this study did not propose; one that failed teaches nothing."""
-        if result is None:
+    def _add(self, point: Point, score: SearchScore | None) -> None:
+        """Add a point that this study did not propose, unless it failed."""
+        if score is None:
             return
-        params = {axis.name: _code(axis, point[axis.name]) for axis in self.space.axes}
+        params = {axis.name: _encode(axis, point[axis.name]) for axis in self.space.axes}
         facts: dict[str, Any] = {"params": params, "distributions": self.distributions}
-        if result.stopped_at is None:
-            self.study.add_trial(create_trial(values=list(result.scores), **facts))
+        if score.stopped_at is None:
+            self.study.add_trial(create_trial(values=list(score.scores), **facts))
         else:
-            known = {result.stopped_at: result.scores[0]}
+            known = {score.stopped_at: score.scores[0]}
             self.study.add_trial(create_trial(state=TrialState.PRUNED, intermediate_values=known, **facts))
 
 
-def _tpe(seed: int) -> optuna.samplers.BaseSampler:
+def _build_tpe(seed: int) -> optuna.samplers.BaseSampler:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its options are marked experimental
         return optuna.samplers.TPESampler(
@@ -83,24 +84,22 @@ def _tpe(seed: int) -> optuna.samplers.BaseSampler:
         )
 
 
-def _distribution(axis: Axis) -> BaseDistribution:
+def _build_distribution(axis: Axis) -> BaseDistribution:
     if axis.choices:
         return CategoricalDistribution(list(range(len(axis.choices))))
-    assert axis.low is not None
-    assert axis.high is not None
-    if axis.whole:
-        return IntDistribution(int(axis.low), int(axis.high), log=axis.log)
-    return FloatDistribution(axis.low, axis.high, log=axis.log)
+    low, high = axis.bounds
+    if axis.integer:
+        return IntDistribution(int(low), int(high), log=axis.log)
+    return FloatDistribution(low, high, log=axis.log)
 
 
-def _value(axis: Axis, code: Any) -> Any:
+def _decode(axis: Axis, code: Any) -> Any:
     return axis.choices[code] if axis.choices else code
 
 
-def _code(axis: Axis, value: Any) -> Any:
-    """As the study has it; a value that was rounded beyond a bound is the bound."""
+def _encode(axis: Axis, value: Any) -> Any:
+    """The value in the study: a choice by its index, a number clipped to the bounds after rounding."""
     if axis.choices:
-        return next(number for number, known in enumerate(axis.choices) if same(known, value))
-    assert axis.low is not None
-    assert axis.high is not None
-    return min(max(value, axis.low), axis.high)
+        return next(number for number, known in enumerate(axis.choices) if is_same_value(known, value))
+    low, high = axis.bounds
+    return min(max(value, low), high)

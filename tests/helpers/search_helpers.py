@@ -5,7 +5,7 @@ from dataclasses import replace
 from bench_helpers import row_of
 
 from bench.searches.problems import find_search
-from sweeps.trial.identity import with_seed
+from sweeps.trial.identity import reseed
 
 METRIC = "test_log_likelihood"
 PLAIN = find_search("moons", "vera")
@@ -19,7 +19,7 @@ def named(name, seeds=(100, 101)):
 def rows_at(search, point, value, number, outcome="ok", profile="laptop", hour=0, **changes):
     """One row a seed; the second seed scores a hundredth less, a stopped configuration has its first seed
     alone."""
-    entry = search.configuration(point, profile)
+    entry = search.build_configuration(point, profile)
     kept = entry.trials[:1] if outcome == "stopped_early" else entry.trials
     for trial in kept:
         step = {"stopped_early": 100, "diverged": 50}.get(outcome, trial.spec.steps)
@@ -32,7 +32,7 @@ def rows_at(search, point, value, number, outcome="ok", profile="laptop", hour=0
 def grid_rows(value=-4.0, **changes):
     """An hour after the others, which so cannot have known them."""
     search = named("grid")
-    for number, point in enumerate(search.space.grid()):
+    for number, point in enumerate(search.space.iterate_grid()):
         yield from rows_at(search, point, value - number / 100, number, **({"hour": 1} | changes))
 
 
@@ -44,13 +44,13 @@ def tpe_rows(value=-3.0, name="tpe", **changes):
         outcome = "ok" if number < 10 else "stopped_early" if number < 12 else "diverged"
         point = BEST | {"method.lr": 1e-4 * (number + 1), "method.entropy_weight": 0.1 * number}
         yield from rows_at(
-            search, search.space.settled(point), value - 0.1 * (number + 1), 10 + number, outcome, **changes
+            search, search.space.round_point(point), value - 0.1 * (number + 1), 10 + number, outcome, **changes
         )
 
 
 def fresh_rows(point, value, seeds=range(3), spread=0.01):
     """The same settings with seeds that no search uses."""
-    (trial,) = named("any", (0,)).configuration(point, "laptop").trials
+    (trial,) = named("any", (0,)).build_configuration(point, "laptop").trials
     for seed in seeds:
         own = {"sweep": "trial-0", "finished_at": f"2026-01-02T00:00:{seed:02}+00:00"}
-        yield row_of(with_seed(trial, seed), seed, value + spread * seed, metric=METRIC, **own)
+        yield row_of(reseed(trial, seed), seed, value + spread * seed, metric=METRIC, **own)

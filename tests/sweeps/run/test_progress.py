@@ -6,11 +6,11 @@ from dataclasses import asdict, replace
 import pytest
 from engine_helpers import make_row, plugin
 
-from sweeps.cluster.execute import job_for
+from sweeps.cluster.engine import build_job
 from sweeps.run import progress as progress_module
 from sweeps.run.attempt import Attempt
 from sweeps.run.conditions import Conditions
-from sweeps.run.progress import Progress, line_for
+from sweeps.run.progress import Progress, format_row
 from sweeps.store.store import Store
 
 
@@ -92,7 +92,7 @@ def test_steps_of_an_earlier_process_are_not_counted_as_trained_here(clock):
 
 @pytest.mark.usefixtures("trouble_plugin")
 def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_path):
-    from sweeps.cluster.callback import ListenerCallback
+    from sweeps.cluster.callbacks import ListenerCallback
     from sweeps.cluster.trainable import TrialTrainable
 
     trial, conditions = plugin().trouble(steps=20), Conditions(checkpoint_dir=str(tmp_path / "checkpoints"))
@@ -102,7 +102,7 @@ def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_
     Store(tmp_path / "store")
     worker = TrialTrainable.__new__(TrialTrainable)
     worker.site = {"conditions": asdict(conditions), "store": str(tmp_path / "store"), "plugins": []}
-    worker._begin({"job": job_for(trial, 1, 0.0)})
+    worker._begin({"job": build_job(trial, 1, 0.0)})
     worker.attempt.advance(60.0, until=10)
     progress = Progress(1, {trial.id: 20}, io.StringIO())
     callback = ListenerCallback(progress, Store(tmp_path / "store"))
@@ -127,10 +127,10 @@ def test_the_line_of_a_trial():
         metrics='{"loss": 9, "test_log_likelihood": -2.6123}',
         seconds=12.3,
     )
-    assert line_for(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
-    wide = line_for(replace(good, spec='{"dataset":{"file":"iris.csv"}}'), (14, 12))
+    assert format_row(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
+    wide = format_row(replace(good, spec='{"dataset":{"file":"iris.csv"}}'), (14, 12))
     assert wide == " ✓ VERA           iris.csv     seed 2    test_log_likelihood -2.612   12 s   01234567"
-    bad = line_for(make_row(outcome="diverged", outcome_step=1_234, reason="loss is not finite"))
+    bad = format_row(make_row(outcome="diverged", outcome_step=1_234, reason="loss is not finite"))
     assert "✗" in bad
     assert "diverged at step 1,234 (loss is not finite)" in bad
-    assert "!" in line_for(make_row(outcome="error", metrics="{}"))
+    assert "!" in format_row(make_row(outcome="error", metrics="{}"))

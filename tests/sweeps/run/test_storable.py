@@ -8,9 +8,11 @@ import pytest
 from engine_helpers import PLUGIN, plugin
 
 from bench.cli.main import main
-from sweeps.cluster.execute import Engine, Listener, close, execute, job_for
-from sweeps.cluster.search_run import Budget, run_search
+from sweeps.cluster.engine import Engine, build_job
+from sweeps.cluster.execute import ensure_rows, execute
+from sweeps.cluster.search_run import SearchOptions, run_search
 from sweeps.errors import StoreError
+from sweeps.run.listener import TrialListener
 from sweeps.run.storable import check_storable
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
@@ -32,7 +34,7 @@ def trouble_search(*axes):
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
     """One that never gets as far as a cluster."""
-    for place in ("sweeps.cluster.execute.on_cluster", "sweeps.cluster.search_run.on_cluster"):
+    for place in ("sweeps.cluster.execute.open_cluster", "sweeps.cluster.search_run.open_cluster"):
         monkeypatch.setattr(place, lambda *_: pytest.fail("a cluster was started"))
     return Engine(tmp_path / "trials", tmp_path / "checkpoints")
 
@@ -53,7 +55,7 @@ def test_a_trial_that_its_row_could_not_hold_is_refused_before_it_is_run(engine,
         "The trial of trouble with seed 7 could not be stored, so nothing is run: "
     )
     assert words in str(caught.value)
-    assert Store(engine.store).rows() == []
+    assert Store(engine.store).read_rows() == []
 
 
 def test_the_label_of_a_spec_file_is_refused_in_one_line(tmp_path, capsys):
@@ -75,16 +77,16 @@ def test_a_choice_of_a_search_is_refused_before_the_search_begins(engine):
         choice("method.fault", values=("none", "raise", PATH)), choice("batch_size", values=(10, 20))
     )
     with pytest.raises(StoreError, match=f"spec must be free of absolute paths, got '{PATH}'"):
-        run_search(search, "smoke", Budget("random", "none", 1), engine)
+        run_search(search, "smoke", SearchOptions("random", "none", 1), engine)
 
 
 def test_every_choice_of_every_axis_is_looked_at():
     search = trouble_search(
         choice("method.fault", values=("none", "raise", "die")), choice("batch_size", values=(10, 20))
     )
-    seen = [(trial.spec.method["fault"], trial.spec.batch_size) for trial in search.choices("smoke")]
+    seen = [(trial.spec.method["fault"], trial.spec.batch_size) for trial in search.list_choice_trials("smoke")]
     assert seen == [("none", 10), ("raise", 20), ("die", 10)]
-    assert [trial.spec.batch_size for trial in trouble_search().choices("smoke")] == [50]
+    assert [trial.spec.batch_size for trial in trouble_search().list_choice_trials("smoke")] == [50]
 
 
 def test_relative_paths_and_ordinary_labels_can_be_stored():
@@ -101,7 +103,7 @@ def test_a_lost_row_that_cannot_be_written_does_not_cost_the_others(engine, monk
         write(self, record)
 
     monkeypatch.setattr(Store, "write", refuse_the_first)
-    told = SimpleNamespace(errors={}, last={})
+    told = SimpleNamespace(errors={}, last_reports={})
     with pytest.raises(StoreError, match="no room for it"):
-        close([(trial, job_for(trial, 1, 0.0)) for trial in trials], engine, told, Listener(), store)
-    assert {row.trial_id for row in store.rows()} == {trial.id for trial in trials[1:]}
+        ensure_rows([(trial, build_job(trial, 1, 0.0)) for trial in trials], engine, told, TrialListener(), store)
+    assert {row.trial_id for row in store.read_rows()} == {trial.id for trial in trials[1:]}
