@@ -1,7 +1,7 @@
-"""The entropy-gradient contract: a direction c for every generated x, with ∇_φ H = E[cᵀ ∂x/∂φ].
+"""The entropy-gradient contract: a direction c for each generated x, with ∇_φ H = E[cᵀ ∂x/∂φ].
 
-c = −∇ log q(x), and ∇ log q(x) = −E[x − g(z)]/σ² over the posterior of z given x (Eq. 7, signs corrected: Eq.
-6 lacks a minus). Trap: only the gradient of ⟨c, x⟩ with c held constant is an entropy gradient; the value of
+c = −∇ log q(x), and ∇ log q(x) = −E[x − g(z)]/σ² over the posterior of z given x (Eq. 7, signs corrected:
+Eq. 6 lacks a minus). Trap: only the gradient of ⟨c, x⟩ with constant c is an entropy gradient; the value of
 ⟨c, x⟩ is not an entropy.
 """
 
@@ -14,18 +14,19 @@ from vera.training.state import Stateful
 
 
 class EntropyGradient(Stateful, ABC):
-    """Estimates −score of the generator at its own samples, where the latent z0 of each sample is known."""
+    """Estimates the negative score of a generator at its own samples, given the latent z0 of each sample."""
 
     @abstractmethod
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-        """c = −(estimated score) at x, shaped like x, without a graph."""
+        """Return c = −(estimated score) at x, with the shape of x and without a graph."""
 
     def tune(self, generator: Generator, z0: Tensor, x: Tensor) -> None:
-        """Improve the estimator's own parameters on this batch, if it has any."""
+        """Update the parameters of the estimator on this batch. Does nothing by default."""
 
     def warm_up(self, generator: Generator, z0: Tensor, x: Tensor) -> None:
-        """Adapt outside of training: all that `tune` and the use in training would adapt."""
+        """Adapt outside of training everything that `tune` and `direction` adapt in training."""
         self.tune(generator, z0, x)
 
     def metrics(self) -> dict[str, Tensor]:
+        """Return the current parameters of the estimator as metrics."""
         return {}

@@ -1,11 +1,12 @@
 """HMC on the posterior of z given x, started at the known latent z0 (the regulariser of PresGAN; "VERA-HMC").
 
-Target −½‖z‖² − ‖x − g(z)‖²/(2σ²); the score is −(x − mean of g over the kept positions)/σ². With
-`force="full"` the leapfrog follows the gradient of that target. With `force="prior_only"` it follows −z
-alone, because the published code evaluates g without gradient: valid, since the accept test uses the whole
-target, but nearly a random walk, and the paper's numbers came from it. Trap: batch norm ties the chains of a
-batch together, and then neither the accept test nor a remembered force is right; here it is frozen at the
-statistics of z0, with which x was made.
+The target is −½‖z‖² − ‖x − g(z)‖²/(2σ²), and the score is −(x − mean of g over the kept positions)/σ². With
+`force="full"` the leapfrog steps follow the gradient of the target. With `force="prior_only"` they follow −z
+only, because the published code evaluates g without gradients. That is valid, since the accept test uses the
+whole target, but it is nearly a random walk. The paper's numbers were produced with it.
+
+Trap: batch norm couples the chains of a batch, and then neither the accept test nor a stored force is
+correct. Here batch norm is frozen at the statistics of z0, which produced x.
 """
 
 from typing import Literal
@@ -25,8 +26,10 @@ Force = Literal["full", "prior_only"]
 
 
 class Posterior(Target):
-    """log p(z|x) up to a constant, and its gradient −z + Jᵀ(x − g(z))/σ²: one pass back through g, and no
-    graph of the squares."""
+    """log p(z|x) up to a constant, and its gradient −z + Jᵀ(x − g(z))/σ².
+
+    The gradient takes one backward pass through g; the squared norms need no graph.
+    """
 
     def __init__(self, generator: Generator, x: Tensor) -> None:
         self.generator, self.x = generator, x
@@ -55,8 +58,10 @@ class Posterior(Target):
 
 
 class HMCEntropy(EntropyGradient):
-    """Two burn-in transitions, then two kept, of five leapfrog steps each; the step size aims at acceptance
-    .67."""
+    """Entropy gradient by HMC.
+
+    Default: two burn-in and two kept transitions of five leapfrog steps each. The target acceptance is .67.
+    """
 
     @validated
     def __init__(
@@ -84,7 +89,7 @@ class HMCEntropy(EntropyGradient):
                 return (x - mean) / generator.sigma.square()
 
     def sample_posterior(self, generator: Generator, z0: Tensor, x: Tensor) -> list[Tensor]:
-        """The kept draws of z given x."""
+        """Return the kept draws of z given x."""
         with freeze_batch_statistics(generator.net, z0):
             return self._sample_posterior(generator, z0, x)
 

@@ -40,7 +40,7 @@ class Reliability:
     accuracy: Tensor
 
     @classmethod
-    def of(cls, probabilities: Tensor, labels: Tensor, bins: int = DIAGRAM_BINS) -> "Reliability":
+    def from_probabilities(cls, probabilities: Tensor, labels: Tensor, bins: int = DIAGRAM_BINS) -> "Reliability":
         largest, predicted = probabilities.double().max(1)
         index = (largest.nan_to_num(0.0) * bins).long().clamp(max=bins - 1)
         counts = index.bincount(minlength=bins).double()

@@ -36,7 +36,7 @@ class Moments:
     scatter: Tensor
 
     @classmethod
-    def of(cls, features: Tensor) -> "Moments":
+    def from_features(cls, features: Tensor) -> "Moments":
         x = features.double().cpu()
         mean = x.mean(0)
         return cls(len(x), mean, (x - mean).T @ (x - mean))

@@ -30,7 +30,7 @@ class Estimate:
     n: int
 
     @classmethod
-    def of(cls, values: Tensor) -> "Estimate":
+    def from_values(cls, values: Tensor) -> "Estimate":
         values = values.double()
         spread = float(values.std()) / math.sqrt(len(values)) if len(values) > 1 else math.nan
         return cls(float(values.mean()), spread, len(values))

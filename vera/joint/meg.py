@@ -1,4 +1,4 @@
-"""MEG as a joint method: the energy is a classifier, mutual information raises the generator's entropy (3.4)."""
+"""MEG as a joint method: the energy is a classifier (3.4)."""
 
 from dataclasses import dataclass
 

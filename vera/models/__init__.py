@@ -1,4 +1,4 @@
-"""Models: energies f(x), normalised densities, generators."""
+"""Models: energies f(x), normalised densities, classifiers and generators."""
 
 from vera.models.classifier import Classifier, MLPClassifier
 from vera.models.contract import CurvatureModel, Density, has_hessian

@@ -1,8 +1,7 @@
-"""Classifiers that are energy models too: f(x) = logsumexp over the class logits (JEM, Grathwohl et al.,
-2020).
+"""Classifiers as energy models: f(x) is the logsumexp of the class logits (JEM, Grathwohl et al., 2020).
 
-The same network gives p(y|x) = softmax of the logits and an unnormalised log-density of x. Trap: adding a
-constant to all logits changes f and not p(y|x), so nothing in a cross-entropy pins down the level of f.
+One network gives p(y|x), the softmax of the logits, and an unnormalised log-density of x. Trap: a constant
+added to all logits changes f but not p(y|x), so a cross-entropy does not determine the level of f.
 """
 
 from abc import abstractmethod
@@ -18,13 +17,13 @@ from vera.spec.settings import Count, Sizes, validated
 
 
 class Classifier(nn.Module):
-    """A network with one logit a class; as an energy model it is f(x) = logsumexp_y logits(x)."""
+    """A network with one logit per class; as an energy model, f(x) = logsumexp_y logits(x)."""
 
     classes: int
 
     @abstractmethod
     def logits(self, x: Tensor) -> Tensor:
-        """(B, ...) to (B, classes)."""
+        """Map (B, ...) to (B, classes)."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.logsumexp(self.logits(x), dim=1)
@@ -32,10 +31,10 @@ class Classifier(nn.Module):
 
 @models.register("mlp-classifier")
 class MLPClassifier(Classifier):
-    """The tabular energy: D -> 1000 -> 500 -> 500 -> 250 -> 250 -> 250 -> classes, LeakyReLU .2 (MNIST:
-    1,789,260 weights).
+    """The energy for tables: D -> 1000 -> 500 -> 500 -> 250 -> 250 -> 250 -> classes, LeakyReLU .2.
 
-    `weight_normalised` puts weight norm on the hidden layers, not on the output, as for MNIST (1,792,010).
+    It has 1,789,260 weights for MNIST. `weight_normalised` applies weight norm to the hidden layers but not
+    to the output, as the paper does for MNIST (1,792,010 weights).
     """
 
     @validated

@@ -1,10 +1,13 @@
-"""Curvature propagation (Martens et al., 2012): a random vector S with E[S Sᵀ] = ∇²f, carried backwards like
-a gradient.
+"""Curvature propagation (Martens et al., 2012).
 
-Through a linear map x -> W x: S <- WᵀS. Through softplus at a, whose output has gradient g: S <- S σ(a) + √M
-v with M = softplus''(a) g and fresh signs v; a negative M goes to the imaginary part. Then diag ∇²f ≈ Re(S)²
-− Im(S)², unbiased. Trap: √M has no derivative at M = 0, where an unused unit would turn the loss into NaN;
-there the term is left out.
+A random vector S with E[S Sᵀ] = ∇²f is propagated backwards like a gradient.
+
+- Through a linear map x -> W x: S <- WᵀS.
+- Through softplus at a, whose output has gradient g: S <- S σ(a) + √M v, with M = softplus''(a) g and fresh
+  random signs v. A negative M contributes to the imaginary part.
+
+Then Re(S)² − Im(S)² is an unbiased estimate of diag ∇²f. Trap: √M has no derivative at M = 0, so an unused
+unit would turn the loss into NaN; the term is omitted there.
 """
 
 from dataclasses import dataclass
@@ -18,7 +21,7 @@ from vera.gradients import rademacher_like
 
 @dataclass(frozen=True)
 class Curvature:
-    """At one point of the backward sweep: the gradient of f, and the real and imaginary part of S."""
+    """The state of the backward sweep at one layer: the gradient of f, and real and imaginary part of S."""
 
     gradient: Tensor
     real: Tensor
@@ -26,10 +29,11 @@ class Curvature:
 
     @classmethod
     def at_normal_prior(cls, y: Tensor) -> Self:
-        """f = −½‖y‖²: gradient −y, Hessian −I, hence S purely imaginary."""
+        """Return the state for f = −½‖y‖²: the gradient is −y, the Hessian −I, so S is purely imaginary."""
         return cls(-y, torch.zeros_like(y), rademacher_like(y))
 
     def scale(self, factor: Tensor) -> "Curvature":
+        """Return the state before an elementwise multiplication by the factor."""
         return Curvature(self.gradient * factor, self.real * factor, self.imaginary * factor)
 
     def __add__(self, other: "Curvature") -> "Curvature":
@@ -38,11 +42,12 @@ class Curvature:
         )
 
     def diagonal(self) -> Tensor:
+        """Return the estimate of diag ∇²f."""
         return self.real.square() - self.imaginary.square()
 
 
 def record_inputs(net: nn.Sequential, x: Tensor) -> tuple[Tensor, list[Tensor]]:
-    """The output of a network of Linear and Softplus layers, and the input of each layer."""
+    """Return the output of a network of Linear and Softplus layers, and the input of each layer."""
     inputs = []
     for layer in net:
         inputs.append(x)
@@ -51,7 +56,7 @@ def record_inputs(net: nn.Sequential, x: Tensor) -> tuple[Tensor, list[Tensor]]:
 
 
 def pull_through(net: nn.Sequential, inputs: list[Tensor], down: Curvature) -> Curvature:
-    """From the network's output to its input."""
+    """Propagate the state from the output of the network to its input."""
     for layer, a in zip(reversed(net), reversed(inputs), strict=True):
         down = _pull_linear(layer.weight, down) if isinstance(layer, nn.Linear) else _pull_softplus(a, down)
     return down

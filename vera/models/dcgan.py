@@ -1,10 +1,9 @@
-"""DCGAN: the energy f(x) and the generator g(z) of the mode-counting experiment on StackedMNIST (B.5), for
-square images.
+"""DCGAN for square images: energy f(x) and generator g(z) for counting modes of StackedMNIST (B.5).
 
-Between 4 × 4 and the image's side every stage halves (energy) or doubles (generator) the side; the stage next
-to the image has `width` maps, each further one twice as many. At side 32 the widest stage of side 64 is left
-out. The generator has batch norm, the energy none, unlike DCGAN's discriminator: f of one image must not
-depend on the rest of the batch. Default PyTorch initialisation.
+Each stage halves (energy) or doubles (generator) the side, between 4 × 4 and the side of the image. The stage
+next to the image has `width` maps; the number of maps doubles with each further stage. At side 32 the widest
+stage of side 64 is omitted. The generator has batch norm. The energy has none, unlike DCGAN's discriminator,
+because f of one image must not depend on the rest of the batch. Initialisation is PyTorch's default.
 """
 
 from itertools import pairwise
@@ -20,14 +19,13 @@ Side = Literal[8, 16, 32, 64, 128]
 
 
 def count_doublings(side: Side) -> int:
-    """How often a 4 × 4 map is doubled until it has this side."""
+    """Return how many doublings lead from a 4 × 4 map to this side."""
     return (side // 4).bit_length() - 1
 
 
 @models.register("dcgan")
 class DCGANEnergy(nn.Module):
-    """Convolutions 3 -> 64 -> 128 -> 256 -> 512 -> 1 of size 4 × 4, LeakyReLU .2: 2,764,736 weights at side
-    64."""
+    """4 × 4 convolutions 3 -> 64 -> 128 -> 256 -> 512 -> 1, LeakyReLU .2: 2,764,736 weights at side 64."""
 
     piecewise_linear = True
 
@@ -45,8 +43,10 @@ class DCGANEnergy(nn.Module):
 
 
 class DCGANGenerator(nn.Module):
-    """The mean g(z): transposed convolutions 100 -> 512 -> 256 -> 128 -> 64 -> 3 of size 4 × 4, batch norm,
-    ReLU; Tanh."""
+    """The mean g(z): 4 × 4 transposed convolutions 100 -> 512 -> 256 -> 128 -> 64 -> 3.
+
+    Each stage has batch norm and ReLU; the output is Tanh.
+    """
 
     @validated
     def __init__(
@@ -80,6 +80,6 @@ def dcgan_generator(
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:
-    """The generator beside the DCGAN energy (3,576,707 weights and σ at side 64)."""
+    """The generator for the DCGAN energy (3,576,707 weights and σ at side 64)."""
     net = DCGANGenerator(latent_dim, channels, side, width)
     return Generator(net, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)

@@ -1,9 +1,9 @@
-"""The classifier that counts modes: it says which digit a channel of a generated image shows (B.5).
+"""The classifier for counting modes: it predicts the digit in one channel of a generated image (B.5).
 
-Two 3 × 3 convolutions without padding, a 2 × 2 maximum, two linear layers, with dropout. Trap: it is trained
-on pixels in [0, 1] normalised by MNIST's mean and deviation, and the published counting fed it samples in
-[−1, 1] as they were. Here it takes images in [−1, 1] as every network does, and clamps and normalises them
-itself, so that no caller can forget it.
+It has two 3 × 3 convolutions without padding, 2 × 2 max pooling and two linear layers, with dropout. Trap: it
+is trained on pixels in [0, 1], normalised by MNIST's mean and deviation, but the published counting passes it
+samples in [−1, 1] unchanged. This class takes images in [−1, 1], like every network here, and clamps and
+normalises them itself.
 """
 
 from typing import Annotated
@@ -15,13 +15,15 @@ from vera.spec.registry import models
 from vera.spec.settings import Bound, Count, validated
 
 PIXEL_MEAN, PIXEL_DEVIATION = 0.1307, 0.3081
-"""Of MNIST's training images with pixels in [0, 1]."""
+"""Mean and standard deviation of MNIST's training images, with pixels in [0, 1]."""
 
 
 @models.register("digit-classifier")
 class DigitClassifier(Classifier):
-    """Square grey images to logits: 7,393,034 weights at side 64, 1,199,882 at 28. Dropout .25 of whole maps,
-    .5 of units."""
+    """Maps square grey images to logits: 7,393,034 weights at side 64, 1,199,882 at side 28.
+
+    Dropout is .25 for whole maps and .5 for units.
+    """
 
     @validated
     def __init__(self, classes: Count = 10, side: Annotated[int, Bound(6)] = 64) -> None:

@@ -1,9 +1,9 @@
 """The generator q(x): x = g(z) + σ ε with z, ε standard normal and one learnable scalar σ (Eq. 5).
 
-σ lives as log σ, starts at its lower bound and is clamped to [σ_min, σ_max] after every update. Trap: batch
-norm in g must use the statistics of the batch at hand in every pass; a mean taken in evaluation mode differs
-from the one that produced x, and with σ near .01 the posterior weights explode. Only sampling for the energy
-(`sample_with_latent`) moves the running averages.
+σ is stored as log σ, starts at its lower bound and is clamped to [σ_min, σ_max] after every update. Trap:
+batch norm in g must use the statistics of the current batch in every pass. A mean computed in evaluation mode
+differs from the one that produced x, and with σ near .01 the posterior weights explode. Only sampling for the
+energy (`sample_with_latent`) updates the running averages.
 """
 
 import math
@@ -33,12 +33,14 @@ class Generator(nn.Module):
         sigma = sigma_min if sigma is None else sigma
         if not sigma_min <= sigma <= sigma_max:
             raise SettingError(
-                f"Generator: needs sigma_min <= sigma <= sigma_max, got {sigma_min:g}, {sigma:g}, {sigma_max:g}."
+                "Generator: needs sigma_min <= sigma <= sigma_max, "
+                f"got {sigma_min:g}, {sigma:g}, {sigma_max:g}."
             )
         latent_dim = latent_dim or getattr(net, "latent_dim", None)
         if latent_dim is None:
             raise SettingError(
-                f"Generator: {type(net).__name__} has no latent_dim; give one, Generator(net, latent_dim=...)."
+                f"Generator: {type(net).__name__} has no latent_dim; "
+                "pass it as Generator(net, latent_dim=...)."
             )
         self.net = net
         self.latent_dim: int = latent_dim
@@ -50,26 +52,27 @@ class Generator(nn.Module):
         return self.log_sigma.exp()
 
     def forward(self, z: Tensor) -> Tensor:
-        """The mean g(z), without noise."""
+        """Return the mean g(z), without noise."""
         return self.net(z)
 
     def mean(self, z: Tensor) -> Tensor:
-        """g(z) with the statistics of this batch, leaving the running averages alone."""
+        """Return g(z) with the statistics of this batch; the running averages do not change."""
         with use_batch_statistics(self.net):
             return self.net(z)
 
     def sample_latent(self, n: int) -> Tensor:
+        """Return n standard normal latents."""
         return torch.randn(n, self.latent_dim, device=self.log_sigma.device, dtype=self.log_sigma.dtype)
 
     def sample_with_latent(self, n: int) -> tuple[Tensor, Tensor]:
-        """(z0, x) with a graph from x to the weights and to σ."""
+        """Return (z0, x), with a graph from x to the weights and to σ. Updates the running averages."""
         z0 = self.sample_latent(n)
         mean = self.net(z0)
         return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
 
     @torch.no_grad()
     def sample_pair(self, n: int) -> tuple[Tensor, Tensor]:
-        """(z0, x) to look at: no graph, and the running averages stay as they are."""
+        """Return (z0, x) for evaluation: without a graph, and the running averages do not change."""
         z0 = self.sample_latent(n)
         mean = self.mean(z0)
         return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
@@ -77,8 +80,7 @@ class Generator(nn.Module):
     @torch.no_grad()
     @validated
     def sample(self, n: Count, *, running_averages: bool = False) -> Tensor:
-        """n samples. Batch norm takes this batch's own statistics, as in training, unless
-        `running_averages`."""
+        """Return n samples; batch norm uses this batch's statistics unless `running_averages` is set."""
         if not running_averages:
             return self.sample_pair(n)[1]
         with evaluation_mode(self.net):
@@ -87,4 +89,5 @@ class Generator(nn.Module):
 
     @torch.no_grad()
     def clamp_sigma(self) -> None:
+        """Clamp σ to [σ_min, σ_max]."""
         self.log_sigma.clamp_(*self.log_sigma_range)

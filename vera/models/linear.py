@@ -1,8 +1,9 @@
-"""The linear generator x = W z + μ + σ ε: probabilistic PCA, where everything the estimators approximate is
-known exactly.
+"""The linear generator x = W z + μ + σ ε, that is, probabilistic PCA.
 
-Σ = W Wᵀ + σ² I; score −Σ⁻¹(x − μ); ∇_W H = Σ⁻¹ W; dH/d log σ = σ² tr Σ⁻¹; z | x is Gaussian with precision
-P = I + WᵀW/σ² and mean P⁻¹Wᵀ(x − μ)/σ². Trap: the paper prints the covariance as WᵀW + σ²I.
+Everything that the estimators approximate has a closed form: the covariance Σ = W Wᵀ + σ² I, the score
+−Σ⁻¹(x − μ), the entropy gradients ∇_W H = Σ⁻¹ W and dH/d log σ = σ² tr Σ⁻¹, and the posterior z | x, which is
+Gaussian with precision P = I + WᵀW/σ² and mean P⁻¹Wᵀ(x − μ)/σ². Trap: the paper prints the covariance as
+WᵀW + σ²I.
 """
 
 import torch
@@ -15,8 +16,7 @@ from vera.spec.settings import Count, Positive, validated
 
 
 class LinearGenerator(Generator):
-    """A generator whose mean is one Linear layer with bias (79,184 weights for 100 -> 784), with its exact
-    oracles."""
+    """A generator whose mean is one Linear layer with bias (79,184 weights for 100 -> 784)."""
 
     net: nn.Linear
 
@@ -37,9 +37,9 @@ class LinearGenerator(Generator):
     @classmethod
     @torch.no_grad()
     def from_pca(cls, x: Tensor, components: int, *, noise: str = "deviation") -> "LinearGenerator":
-        """Maximum-likelihood probabilistic PCA: W_j = u_j √(λ_j − σ²), σ² = mean of the discarded eigenvalues
-        of the covariance.
+        """Return the maximum-likelihood probabilistic PCA of the points x.
 
+        W_j = u_j √(λ_j − σ²), and σ² is the mean of the discarded eigenvalues of the covariance.
         `noise="variance"` sets σ to the noise *variance*, as the published bias experiment does by mistake.
         """
         if noise not in ("deviation", "variance"):
@@ -65,25 +65,29 @@ class LinearGenerator(Generator):
         return self.net.weight
 
     def precision(self) -> Tensor:
-        """P = I + WᵀW/σ², the precision of z given x."""
+        """Return P = I + WᵀW/σ², the precision of z given x."""
         identity = torch.eye(self.latent_dim, device=self.weight.device, dtype=self.weight.dtype)
         return identity + self.weight.T @ self.weight / self.sigma.square()
 
     def posterior_mean(self, x: Tensor) -> Tensor:
+        """Return E[z | x] = P⁻¹Wᵀ(x − μ)/σ²."""
         moved = (x - self.net.bias) @ self.weight / self.sigma.square()
         return torch.linalg.solve(self.precision(), moved.T).T
 
     def exact_score(self, x: Tensor) -> Tensor:
-        """∇ log q(x) = −(x − μ − W E[z|x]) / σ²: the Woodbury form of −Σ⁻¹(x − μ), in the small latent
-        space."""
+        """Return ∇ log q(x) = −(x − μ − W E[z|x]) / σ².
+
+        This is the Woodbury form of −Σ⁻¹(x − μ); it solves in the small latent space.
+        """
         return -(x - self.net.bias - self.posterior_mean(x) @ self.weight.T) / self.sigma.square()
 
     def covariance(self) -> Tensor:
+        """Return Σ = W Wᵀ + σ² I."""
         identity = torch.eye(self.weight.shape[0], device=self.weight.device, dtype=self.weight.dtype)
         return self.weight @ self.weight.T + self.sigma.square() * identity
 
     def entropy(self) -> Tensor:
-        """H(q) = ½ log det(2πe Σ)."""
+        """Return H(q) = ½ log det(2πe Σ)."""
         return 0.5 * torch.logdet(2 * torch.pi * torch.e * self.covariance())
 
 

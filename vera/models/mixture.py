@@ -1,9 +1,8 @@
-"""A mixture of diagonal Gaussians: normalised, so every training method can be judged by exact likelihood
-(Table 10).
+"""A mixture of diagonal Gaussians: it is normalised, so exact likelihood evaluates every method (Table 10).
 
 log p(x) = logsumexp_c [ log π_c + Σ_j log N(x_j; μ_cj, s_cj²) ]. Means start standard normal, scales at 1,
-weights uniform. ∇log p(x) = Σ_c r_c(x) (μ_c − x) / s_c², with r the shares of the components in p(x): a
-sampler needs no graph.
+weights uniform. ∇log p(x) = Σ_c r_c(x) (μ_c − x) / s_c², where r_c is the share of component c in p(x), so a
+sampler needs no autograd graph.
 """
 
 import math
@@ -16,8 +15,8 @@ from vera.spec.registry import models
 from vera.spec.settings import Count, validated
 
 NEGLIGIBLE = 80.0
-"""Nats below the largest component: a share of 2e-35, whose products are still far from underflow in single
-precision."""
+"""Components this many nats below the largest are clamped: a share of 2e-35, whose products are still far
+from underflow in single precision."""
 
 
 @models.register("mixture")
@@ -34,21 +33,24 @@ class GaussianMixture(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """f(x) = log p(x)."""
-        # Components on the innermost axis: the sum over a handful of dimensions then runs along whole rows.
+        # With components on the innermost axis, the sum over the few dimensions runs along whole rows.
         points, means, scales = (t.T.contiguous() for t in (x, self.means, (-self.log_scales).exp()))
         whitened = (points.unsqueeze(2) - means.unsqueeze(1)) * scales.unsqueeze(1)
         offset = (
             self.logits.log_softmax(0) - self.log_scales.sum(1) - 0.5 * self.data_dim * math.log(2 * math.pi)
         )
         exponents = torch.add(offset, whitened.square().sum(0), alpha=-0.5)
-        # What lies this far below the largest adds nothing to the sum, but exponentials that underflow are slow.
+        # Terms far below the largest do not change the sum, but exponentials that underflow are slow.
         floor = exponents.detach().amax(1, keepdim=True) - NEGLIGIBLE
         return torch.logsumexp(exponents.clamp(min=floor), dim=1)
 
     @torch.no_grad()
     def scorer(self) -> Callable[[Tensor], Tensor]:
-        """x to ∇log p(x). Axis by axis, so that what is at hand, (B, C), stays in the cache: a quarter of
-        autograd's time."""
+        """Return the function x -> ∇log p(x).
+
+        It processes one axis at a time, so that its (B, C) tensors stay in cache, and takes a quarter of the
+        time of autograd.
+        """
         axes = list(zip(self.means.T.contiguous(), (-self.log_scales).exp().T.contiguous(), strict=True))
         offset = self.logits - self.log_scales.sum(1)
 
@@ -70,12 +72,11 @@ class GaussianMixture(nn.Module):
 
     @torch.no_grad()
     def sample(self, n: int) -> Tensor:
-        # Inverse of the cumulative weights: torch.multinomial would raise on weights that are not finite.
+        # Inverts the cumulative weights, because torch.multinomial raises on non-finite weights.
         levels = torch.rand(n, device=self.logits.device, dtype=self.logits.dtype)
         component = torch.searchsorted(self.logits.softmax(0).cumsum(0), levels).clamp(
             max=len(self.logits) - 1
         )
-        means = (
-            self.means[component] + 0 * self.logits.sum()
-        )  # weights that are not numbers make samples that are none
+        # Adding 0 · logits makes all samples NaN if a weight is not finite.
+        means = self.means[component] + 0 * self.logits.sum()
         return torch.addcmul(means, self.log_scales[component].exp(), torch.randn_like(means))

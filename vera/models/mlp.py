@@ -1,7 +1,7 @@
 """Multilayer perceptrons: energy f(x), generator mean g(z) and MEG's statistics network T(x, z).
 
-Default PyTorch initialisation throughout. The generator's hidden layers are Linear without bias, batch norm,
-activation; the energy has no batch norm, since f of one point must not depend on the rest of the batch.
+All use PyTorch's default initialisation. A hidden layer of the generator is Linear without bias, batch norm,
+activation. The energy has no batch norm, because f of one point must not depend on the rest of the batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ _OUTPUTS: dict[str, Callable[[], nn.Module]] = {
 
 
 def build_dense(sizes: Sequence[int], activation: Activation, batch_norm: bool = False) -> nn.Sequential:
-    """Linear layers of the given sizes with the activation (after batch norm, if any) between them."""
+    """Return Linear layers of the given sizes, with the activation (after batch norm, if any) in between."""
     layers: list[nn.Module] = []
     for fan_in, fan_out in pairwise(sizes[:-1]):
         layers.append(nn.Linear(fan_in, fan_out, bias=not batch_norm))
@@ -43,8 +43,10 @@ def build_dense(sizes: Sequence[int], activation: Activation, batch_norm: bool =
 
 @models.register("mlp")
 class MLP(nn.Module):
-    """f(x) as a plain network; the paper's toy energy by default (2 -> 100 -> 100 -> 1, LeakyReLU .2: 10,501
-    weights)."""
+    """A fully connected f(x).
+
+    Default: the paper's toy energy, 2 -> 100 -> 100 -> 1 with LeakyReLU .2 (10,501 weights).
+    """
 
     @validated
     def __init__(
@@ -60,8 +62,10 @@ class MLP(nn.Module):
 
 
 class MLPGenerator(nn.Module):
-    """The mean g(z) of a generator; the paper's toy generator by default (z -> 100 -> 100 -> 2, batch norm,
-    ReLU)."""
+    """A fully connected mean g(z).
+
+    Default: the paper's toy generator, z -> 100 -> 100 -> 2 with batch norm and ReLU.
+    """
 
     @validated
     def __init__(
@@ -94,7 +98,7 @@ def mlp_generator(
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:
-    """A generator with batch norm: the paper's toy generator by default (10,802 weights and σ)."""
+    """A generator with batch norm. Default: the paper's toy generator (10,802 weights and σ)."""
     net = MLPGenerator(latent_dim, data_dim, hidden, activation, output)
     return Generator(net, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)
 
@@ -109,18 +113,20 @@ def nice_generator(
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:
-    """The generator beside the NICE flow (100 -> 3 x 500 -> 784, Softplus: 945,784 weights and σ).
+    """The generator for the NICE flow (100 -> 3 x 500 -> 784, Softplus: 945,784 weights and σ).
 
-    The paper's text says two hidden layers, its code has three: `hidden=(500, 500)` gives the former
-    (694,784).
+    The paper's text says two hidden layers, its code has three. `hidden=(500, 500)` gives two (694,784
+    weights).
     """
     return mlp_generator(data_dim, latent_dim, hidden, "softplus", "identity", sigma, sigma_min, sigma_max)
 
 
 @models.register("statistics")
 class StatisticsNetwork(nn.Module):
-    """MEG's T(x, z): does z belong to x? (884 -> 3 x 500 -> 1, LeakyReLU .2: 944,001 weights for D = 784, d =
-    100.)"""
+    """MEG's T(x, z), which classifies whether z belongs to x.
+
+    884 -> 3 x 500 -> 1, LeakyReLU .2: 944,001 weights for D = 784 and d = 100.
+    """
 
     @validated
     def __init__(self, data_dim: Count, latent_dim: Count, hidden: Sizes = (500, 500, 500)) -> None:

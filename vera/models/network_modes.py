@@ -1,7 +1,7 @@
 """Context managers that set the mode of a network and restore it afterwards.
 
-Batch norm has three sources of statistics: the batch at hand, one fixed batch, and the running averages. Trap: a
-mean g(z) computed with other statistics than those that produced x is another function of z.
+Batch norm can use the statistics of the current batch, of one fixed batch, or its running averages. Trap: a
+mean g(z) computed with other statistics than those that produced x is a different function of z.
 """
 
 from collections.abc import Iterator

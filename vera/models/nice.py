@@ -1,9 +1,9 @@
 """NICE: a volume-preserving flow with a diagonal scale, the tractable model of Table 2.
 
-Even-indexed coordinates first (a), odd-indexed second (b); four additive couplings b += m₁(a), a += m₂(b), b
-+= m₃(a), a += m₄(b); y = exp(s) ⊙ (a, b); log p(x) = −½‖y‖² − (D/2) log 2π + Σ s, with a standard normal (not
-logistic) prior. The two halves are kept apart all the way: nothing is permuted, concatenated or multiplied by
-a permutation matrix.
+a holds the even-indexed coordinates, b the odd-indexed ones. Four additive couplings follow: b += m₁(a),
+a += m₂(b), b += m₃(a), a += m₄(b). Then y = exp(s) ⊙ (a, b) and
+log p(x) = −½‖y‖² − (D/2) log 2π + Σ s, with a standard normal (not logistic) prior. The two halves stay
+separate tensors, so nothing is permuted, concatenated or multiplied by a permutation matrix.
 """
 
 import math
@@ -20,9 +20,10 @@ from vera.spec.settings import Count, validated
 
 @models.register("nice")
 class NICE(nn.Module):
-    """The paper's flow by default: couplings 392 -> 4 x 1000 -> 392 with Softplus, 15,154,352 weights.
+    """A NICE flow. Default: the paper's, with couplings 392 -> 4 x 1000 -> 392, Softplus, 15,154,352 weights.
 
-    Its text says five hidden layers, its code has four: `hidden_layers=5` gives the former (19,158,352).
+    The paper's text says five hidden layers, its code has four. `hidden_layers=5` gives five (19,158,352
+    weights).
     """
 
     @validated
@@ -33,7 +34,9 @@ class NICE(nn.Module):
         self.data_dim = data_dim
         sizes = ((data_dim + 1) // 2, data_dim // 2)
         if data_dim < 2:
-            raise SettingError("NICE: data_dim must be at least 2, a coupling needs two halves.")
+            raise SettingError(
+                f"NICE: data_dim must be at least 2, got {data_dim}; a coupling needs two halves."
+            )
         self.shifts = nn.ModuleList(
             build_dense((sizes[i % 2], *[hidden] * hidden_layers, sizes[1 - i % 2]), "softplus")
             for i in range(couplings)
@@ -49,18 +52,18 @@ class NICE(nn.Module):
         return self(x)
 
     def couple(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Both halves after the couplings, before the scale."""
+        """Return both halves after the couplings, before the scale."""
         halves = [x[:, 0::2], x[:, 1::2]]
         for i, shift in enumerate(self.shifts):
             halves[1 - i % 2] = halves[1 - i % 2] + shift(halves[i % 2])
         return halves[0], halves[1]
 
     def encode(self, x: Tensor) -> Tensor:
-        """y, the point in the space of the standard normal prior."""
+        """Return y, the point in the space of the standard normal prior."""
         return torch.cat(self.couple(x), dim=1) * self.log_scale.exp()
 
     def decode(self, y: Tensor) -> Tensor:
-        """The inverse of `encode`."""
+        """Return the inverse of `encode`."""
         halves = list(self._halves(y * (-self.log_scale).exp()))
         for i, shift in reversed(list(enumerate(self.shifts))):
             halves[1 - i % 2] = halves[1 - i % 2] - shift(halves[i % 2])
@@ -73,7 +76,7 @@ class NICE(nn.Module):
         )
 
     def score_and_curvature(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """∇f and an unbiased estimate of diag ∇²f by curvature propagation, one backward sweep for both."""
+        """Return ∇f and an unbiased estimate of diag ∇²f, both from one sweep of curvature propagation."""
         halves = [x[:, 0::2], x[:, 1::2]]
         inputs = []
         for i, shift in enumerate(self._nets()):
@@ -105,7 +108,7 @@ class NICE(nn.Module):
 
 
 def _interleave(a: Tensor, b: Tensor) -> Tensor:
-    """The inverse of x[:, 0::2], x[:, 1::2]."""
+    """Return the inverse of x[:, 0::2], x[:, 1::2]."""
     x = a.new_empty(len(a), a.shape[1] + b.shape[1])
     x[:, 0::2], x[:, 1::2] = a, b
     return x

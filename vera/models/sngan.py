@@ -1,12 +1,12 @@
-"""SNGAN's residual generator (Miyato et al., 2018), the one beside the Wide ResNet (Sec. 6).
+"""SNGAN's residual generator (Miyato et al., 2018), used with the Wide ResNet (Sec. 6).
 
-z to 4 × 4 maps by a linear layer; blocks that double the side; batch norm, ReLU, a convolution to the image's
-channels, Tanh. The paper says "identical to Miyato et al.", but the published code has no weights in the
-shortcuts of its blocks: `shortcut="plain"` is that code, "learned" the original, with a 1 × 1 convolution in
-each.
+A linear layer maps z to 4 × 4 maps. Residual blocks double the side. Batch norm, ReLU, a convolution to the
+channels of the image and Tanh follow. The paper says "identical to Miyato et al.", but the shortcuts of the
+published code have no weights. `shortcut="plain"` is the published code; "learned" is the original, with a
+1 × 1 convolution in each shortcut.
 
-The 3 × 3 convolutions start Xavier-uniform with gain √2, the linear layer and the learned shortcuts with gain
-1, biases at 0.
+Initialisation is Xavier-uniform, with gain √2 for the 3 × 3 convolutions and gain 1 for the linear layer and
+the learned shortcuts. Biases start at 0.
 """
 
 import math
@@ -24,7 +24,7 @@ Shortcut = Literal["plain", "learned"]
 
 
 class SNGANGenerator(nn.Module):
-    """The mean g(z); `width` maps throughout, three blocks for a side of 32."""
+    """The mean g(z), with `width` maps in every block; three blocks for side 32."""
 
     @validated
     def __init__(
@@ -48,8 +48,10 @@ class SNGANGenerator(nn.Module):
 
 
 class UpBlock(nn.Module):
-    """Twice the side: batch norm, ReLU, nearest-neighbour doubling, convolution, batch norm, ReLU,
-    convolution, plus shortcut."""
+    """A residual block that doubles the side.
+
+    Batch norm, ReLU, nearest-neighbour doubling, convolution, batch norm, ReLU, convolution; plus a shortcut.
+    """
 
     def __init__(self, width: int, shortcut: Shortcut) -> None:
         super().__init__()
@@ -63,7 +65,7 @@ class UpBlock(nn.Module):
         self.shortcut = nn.Conv2d(width, width, 1) if shortcut == "learned" else nn.Identity()
 
     def forward(self, x: Tensor) -> Tensor:
-        # A 1 × 1 convolution commutes with nearest-neighbour doubling, and before it there is a quarter of the work.
+        # The 1 × 1 convolution commutes with nearest-neighbour doubling; before it, it costs a quarter.
         return self.after(_double_side(self.before(x))) + _double_side(self.shortcut(x))
 
 
@@ -91,6 +93,9 @@ def sngan_generator(
     sigma_min: Positive = 0.01,
     sigma_max: Positive = 0.3,
 ) -> Generator:
-    """The paper's image generator by default (4,079,363 weights and σ; 4,276,739 with learned shortcuts)."""
+    """The SNGAN generator. Default: the paper's.
+
+    It has 4,079,363 weights and σ, or 4,276,739 weights with learned shortcuts.
+    """
     net = SNGANGenerator(latent_dim, channels, side, width, shortcut)
     return Generator(net, sigma=sigma, sigma_min=sigma_min, sigma_max=sigma_max)

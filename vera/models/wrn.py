@@ -1,12 +1,12 @@
-"""The Wide ResNet without batch norm: the image classifier that is an energy model too (JEM, Sec. 6).
+"""The Wide ResNet without batch norm: an image classifier that is also an energy model (JEM, Sec. 6).
 
-A 3 × 3 convolution to 16 maps, three groups of (depth − 4) / 6 residual blocks with 16, 32 and 64 times
-`width` maps, at full, half and quarter side, an average over the map, one linear layer. Without batch norm f
-of one image depends on that image alone. Default PyTorch initialisation: the published code defines a Xavier
-one and never calls it.
+A 3 × 3 convolution to 16 maps is followed by three groups of (depth − 4) / 6 residual blocks with 16, 32 and
+64 times `width` maps, at full, half and quarter side, then an average over the map and one linear layer.
+Without batch norm, f of one image depends on that image only. Initialisation is PyTorch's default: the
+published code defines a Xavier initialisation but never calls it.
 
-Traps: the shortcut takes the *raw* input of a block, so the first activation must not be done in place. And
-the average is over whole 8 × 8 cells: an image of 32 × 39 leaves a map of 8 × 10, of which the surplus is
+Traps: the shortcut takes the *raw* input of a block, so the first activation must not be in place. The
+average covers whole 8 × 8 cells: an image of 32 × 39 gives a map of 8 × 10, and the surplus columns are
 ignored, as in the published code.
 """
 
@@ -27,8 +27,10 @@ Dropout = Annotated[float, Bound(0, below=1)]
 
 @models.register("wrn")
 class WideResNet(Classifier):
-    """The paper's WRN-28-10 by default: 36,471,338 weights for 10 classes, 36,529,028 for 100 (WRN-28-2:
-    1,466,026)."""
+    """A Wide ResNet. Default: the paper's WRN-28-10.
+
+    WRN-28-10 has 36,471,338 weights for 10 classes and 36,529,028 for 100; WRN-28-2 has 1,466,026.
+    """
 
     @validated
     def __init__(
@@ -41,7 +43,7 @@ class WideResNet(Classifier):
     ) -> None:
         super().__init__()
         if depth < 10 or depth % 6 != 4:
-            raise SettingError(f"WideResNet: depth must be 6n + 4, that is 10, 16, 22, 28, ..., got {depth}.")
+            raise SettingError(f"WideResNet: depth must be 6n + 4 (10, 16, 22, 28, ...), got {depth}.")
         self.classes = classes
         self.stem = nn.Conv2d(channels, STEM, 3, padding=1)
         self.blocks = nn.Sequential()
@@ -57,8 +59,10 @@ class WideResNet(Classifier):
 
 
 class Block(nn.Module):
-    """Activation, convolution, dropout, activation, convolution (which has the stride), beside a shortcut
-    from the raw input."""
+    """A residual block: activation, convolution, dropout, activation, convolution with the stride.
+
+    The shortcut takes the raw input.
+    """
 
     def __init__(self, inputs: int, outputs: int, stride: int, dropout: float) -> None:
         super().__init__()
@@ -74,7 +78,6 @@ class Block(nn.Module):
 
 
 def average_cells(x: Tensor) -> Tensor:
-    """(B, C, H, W) to (B, C): the average over all whole 8 × 8 cells, or over all there is along a side
-    shorter than one."""
+    """Map (B, C, H, W) to (B, C) by the average over all whole 8 × 8 cells; a shorter side counts whole."""
     height, width = (side if side < CELL else side - side % CELL for side in x.shape[2:])
     return x[:, :, :height, :width].mean((2, 3))

@@ -1,8 +1,8 @@
-"""Hamiltonian Monte Carlo with unit mass: leapfrog along a force, accept by the true density.
+"""Hamiltonian Monte Carlo with unit mass: leapfrog steps follow a force, the accept test uses the density.
 
-Any force that depends on the position alone keeps the leapfrog map reversible and volume-preserving, so the
-chain leaves the density invariant whatever the force; only the exact force makes it efficient. That is how
-the published code can run on the prior's force alone and still be a valid, if nearly random-walk, sampler.
+With any force that depends on the position only, the leapfrog map is reversible and volume-preserving, so the
+chain leaves the density invariant. Only the exact force makes it efficient. This is why the published code
+can use the force of the prior alone and still be a valid sampler, although nearly a random walk.
 """
 
 from abc import ABC, abstractmethod
@@ -16,18 +16,20 @@ from vera.samplers.metropolis import StepSize, accept, choose
 
 
 class Target(ABC):
-    """The density that is sampled, and the force that steers the proposals."""
+    """The density to sample and the force that drives the proposals."""
 
     @abstractmethod
-    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]: ...
+    def value_and_force(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-density and the force at z."""
 
     def force(self, z: Tensor) -> Tensor:
+        """Return the force at z."""
         return self.value_and_force(z)[1]
 
 
 @dataclass(frozen=True)
 class ExactForce(Target):
-    """The force ∇ log π of the density itself."""
+    """Uses the force ∇ log π of the density itself."""
 
     log_density: LogDensity
 
@@ -37,7 +39,7 @@ class ExactForce(Target):
 
 @dataclass(frozen=True)
 class PriorForce(Target):
-    """The force −z of a standard normal prior, whatever the density."""
+    """Uses the force −z of a standard normal prior for any density."""
 
     log_density: LogDensity
 
@@ -51,7 +53,7 @@ class PriorForce(Target):
 
 @dataclass(frozen=True)
 class Chain:
-    """Positions with their log-density and force, kept so that no transition computes them twice."""
+    """Positions with their log-density and force, stored so that no transition recomputes them."""
 
     z: Tensor
     value: Tensor
@@ -59,13 +61,14 @@ class Chain:
 
     @classmethod
     def start(cls, z: Tensor, target: Target) -> "Chain":
+        """Return the chain at z."""
         return cls(z, *target.value_and_force(z))
 
 
 def hmc_transition(
     chain: Chain, target: Target, step: Tensor | float, leapfrog_steps: int
 ) -> tuple[Chain, Tensor]:
-    """One trajectory and its accept test: (the next chain, the mean acceptance probability)."""
+    """Run one trajectory with its accept test; return the next chain and the mean acceptance probability."""
     step = torch.as_tensor(step, dtype=chain.z.dtype, device=chain.z.device)
     start_momentum = torch.randn_like(chain.z)
     z, momentum = chain.z, torch.addcmul(start_momentum, step, chain.force, value=0.5)
@@ -86,7 +89,7 @@ def hmc_transition(
 def hmc(
     z: Tensor, target: Target, step: StepSize, *, burn_in: int, kept: int, leapfrog_steps: int
 ) -> list[Tensor]:
-    """The kept positions of a run from z; the step size adapts during burn-in only."""
+    """Return the kept positions of a run from z. The step size adapts during burn-in only."""
     chain = Chain.start(z, target)
     for _ in range(burn_in):
         chain, acceptance = hmc_transition(chain, target, step.value, leapfrog_steps)

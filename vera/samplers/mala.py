@@ -1,12 +1,15 @@
-"""The Metropolis-adjusted Langevin algorithm, and its use to refine generator samples in latent space
-(B.7.1).
+"""The Metropolis-adjusted Langevin algorithm (MALA), and refinement of generator samples with it (B.7.1).
 
-Proposal v' = v + τ∇h(v) + √(2τ) ξ, accepted with min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. To refine
-samples, v = (z, ε) and h = f(g(z) + σε) alone, without the priors of z and ε, as in the paper. Traps: the
-paper prints the forward and backward densities swapped and a variance δ² beside a mean step δ/2; τ starts at
-1/d and must be tuned to acceptance .57 first. Without the priors chains need not settle: they may drift to
-where f is flat and everything is accepted, so a step size that was tuned along one long run is far too large
-for fresh samples. It is tuned on fresh ones.
+The proposal v' = v + τ∇h(v) + √(2τ) ξ is accepted with probability
+min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. For refinement, v = (z, ε) and h = f(g(z) + σε), without the
+priors of z and ε, as in the paper.
+
+Traps:
+- The paper prints the forward and backward densities swapped, and a variance δ² with a mean step δ/2.
+- τ starts at 1/d and must be tuned to acceptance .57 first.
+- Without the priors, chains need not converge. They may drift to where f is flat and every proposal is
+  accepted, so a step size tuned along one long run is far too large for fresh samples. It is tuned on fresh
+  samples.
 """
 
 import math
@@ -25,16 +28,14 @@ from vera.spec.settings import Count, Positive, validated
 
 TARGET_ACCEPTANCE = 0.57
 CORRECTIONS, CLOSE_ENOUGH, GAIN = 8, 0.03, 2.0
-"""Of tuning: runs that correct the step size at most, how near to .57 is near enough, and how log τ follows
-the acceptance."""
+"""Tuning: maximum number of runs that correct the step size, tolerance of the acceptance, gain of log τ."""
 
 
 @validated
 def mala(
     f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """(v after `steps` transitions, the mean acceptance over them). With `adapt` the step size follows the
-    acceptance."""
+    """Return v after `steps` transitions and their mean acceptance. With `adapt` the step size adapts."""
     value, slope = value_and_gradient(f, v)
     acceptances = []
     for t in range(steps):
@@ -56,16 +57,18 @@ def mala(
 
 
 def _boost(t: int) -> float:
-    """Large corrections first, the bare rate in the end: a step size that is wrong by 100 comes right within
-    some hundred steps."""
+    """Return the factor of the adaptation rate at transition t, large at first and 1 in the end.
+
+    A step size that is wrong by a factor of 100 is corrected within a few hundred transitions.
+    """
     return max(1.0, 25.0 / (1 + t / 20))
 
 
 class LatentRefiner:
     """Moves generator samples towards high f by MALA over (z, ε).
 
-    `batch_norm="running"` takes g with its running averages, so that chains do not interact; "batch" is what
-    the published code does.
+    With `batch_norm="running"`, g uses its running averages, so that chains do not interact. "batch" is the
+    published code.
     """
 
     @validated
@@ -83,43 +86,43 @@ class LatentRefiner:
 
     @validated
     def start(self, n: Count) -> Tensor:
-        """Fresh (z, ε), flattened side by side."""
+        """Return n fresh points (z, ε), flattened and concatenated."""
         z = self.generator.sample_latent(n)
         with self._modes(), torch.no_grad():
             noise = torch.randn_like(self.generator(z))
         return torch.cat([z, noise.flatten(1)], dim=1)
 
     def tune(self, n: int = 64, steps: int = 500, length: int = 100) -> float:
-        """Bring the step size to acceptance .57 in runs of `length` transitions from fresh samples, as they
-        will be refined.
+        """Tune the step size to acceptance .57 in runs of `length` transitions from fresh samples.
 
-        `steps` transitions of one run find its size, whole runs then correct it. Returns the acceptance of
-        the last run.
+        One run of `steps` transitions finds the order of magnitude, then whole runs correct it. Returns the
+        acceptance of the last run.
         """
         with self._modes():
             mala(self.potential, self.start(n), steps=steps, step=self.step, adapt=True)
             for _ in range(CORRECTIONS):
-                acceptance = self._acceptance(n, length)
+                acceptance = self._measure_acceptance(n, length)
                 if abs(acceptance - TARGET_ACCEPTANCE) <= CLOSE_ENOUGH:
                     return acceptance
                 self.step.value = self.step.value * math.exp(GAIN * (acceptance - TARGET_ACCEPTANCE))
-            return self._acceptance(n, length)
+            return self._measure_acceptance(n, length)
 
-    def _acceptance(self, n: int, length: int) -> float:
+    def _measure_acceptance(self, n: int, length: int) -> float:
         return float(mala(self.potential, self.start(n), steps=length, step=self.step)[1])
 
     def refine(self, v: Tensor, steps: int = 100) -> tuple[Tensor, Tensor]:
-        """(v after `steps` transitions, the mean acceptance)."""
+        """Return v after `steps` transitions and the mean acceptance."""
         with self._modes():
             return mala(self.potential, v, steps=steps, step=self.step)
 
     @torch.no_grad()
     def decode(self, v: Tensor) -> Tensor:
-        """x = g(z) + σ ε."""
+        """Return x = g(z) + σ ε."""
         with self._modes():
             return self._decode(v)
 
     def potential(self, v: Tensor) -> Tensor:
+        """Return h(v) = f(g(z) + σ ε)."""
         return self.energy(self._decode(v))
 
     def _decode(self, v: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
-"""The accept test and the step-size rule that HMC and MALA share.
+"""The accept test and the step-size rule of HMC and MALA.
 
-A proposal is accepted with probability min(1, e^r). Trap: a ratio that is NaN must reject, never accept.
+A proposal with log ratio r is accepted with probability min(1, e^r). Trap: a NaN ratio must reject.
 """
 
 import torch
@@ -10,20 +10,20 @@ from vera.training.state import Stateful
 
 
 def accept(log_ratio: Tensor) -> tuple[Tensor, Tensor]:
-    """(which proposals are taken, the mean acceptance probability)."""
+    """Return which proposals are accepted and the mean acceptance probability."""
     probability = log_ratio.clamp(max=0).exp().nan_to_num(nan=0.0)
     return torch.rand_like(probability) < probability, probability.mean()
 
 
 def choose(taken: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """The new state where it is taken, else the old one; `taken` has one entry an example."""
+    """Return the new state where `taken`, else the old one; `taken` has one entry per example."""
     return torch.where(taken.view(-1, *[1] * (new.dim() - 1)), new, old)
 
 
 class StepSize(Stateful):
-    """A step size that drifts towards a wanted acceptance: step <- step (1 + rate (acceptance − target)).
+    """A step size that adapts to a target acceptance: step <- step (1 + rate (acceptance − target)).
 
-    It stays on the device as a 0-d tensor, so that adapting it never waits for the host.
+    It is a 0-d tensor on the device, so adaptation does not wait for the host.
     """
 
     def __init__(self, initial: float, target: float, rate: float, like: Tensor | None = None) -> None:
@@ -33,4 +33,5 @@ class StepSize(Stateful):
         self.value = torch.tensor(initial, device=like.device, dtype=like.dtype)
 
     def adapt(self, acceptance: Tensor, boost: float = 1.0) -> None:
+        """Update the step size; `boost` multiplies the rate."""
         self.value = self.value * (1 + boost * self.rate * (acceptance - self.target))

@@ -1,7 +1,7 @@
-"""A replay buffer of persistent chains, started uniform on [-1, 1] in model space (also in logit space).
+"""A replay buffer of persistent chains, which start uniform on [-1, 1] in model space (also in logit space).
 
 Each draw restarts a few of its chains. Trap: the buffer is part of the training state; a run resumed without
-it is another run.
+it gives different results.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from vera.training.state import Stateful
 
 
 class ReplayBuffer(Stateful):
-    """`capacity` chain states of the given shape."""
+    """Stores `capacity` chain states of the given shape."""
 
     def __init__(self, capacity: int, shape: Sequence[int], restart: float, like: Tensor) -> None:
         self.restart = restart
         self.chains = torch.empty(capacity, *shape, device=like.device, dtype=like.dtype).uniform_(-1, 1)
 
     def draw(self, n: int) -> tuple[Tensor, Tensor]:
-        """(indices, states) of n distinct chains, each restarted with probability `restart`."""
+        """Return indices and states of n distinct chains, each restarted with probability `restart`."""
         indices = torch.randperm(len(self.chains), device=self.chains.device)[:n]
         states = self.chains[indices]
         fresh = torch.empty_like(states).uniform_(-1, 1)
@@ -28,4 +28,5 @@ class ReplayBuffer(Stateful):
         return indices, torch.where(chance < self.restart, fresh, states)
 
     def store(self, indices: Tensor, states: Tensor) -> None:
+        """Write the states back to these chains."""
         self.chains[indices] = states

@@ -1,6 +1,6 @@
 """Stochastic gradient Langevin dynamics: x <- x + step ∇f(x) + noise ε (Eq. 16, where step = noise²/2).
 
-No accept test: the chain's stationary law is only close to p, the closer the smaller the step.
+There is no accept test, so the stationary distribution only approximates p, better for smaller steps.
 """
 
 import torch
@@ -10,7 +10,7 @@ from vera.gradients import LogDensity, make_gradient
 
 
 def sgld(f: LogDensity, x: Tensor, *, steps: int, noise: float, step_size: float | None = None) -> Tensor:
-    """x after `steps` Langevin steps; `step_size` defaults to noise²/2, the discretised diffusion."""
+    """Return x after `steps` Langevin steps. `step_size` defaults to noise²/2, the discretised diffusion."""
     step = noise**2 / 2 if step_size is None else step_size
     slope = make_gradient(f)
     for _ in range(steps):
