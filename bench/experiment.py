@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sweeps.trial.identity import Profile, Trial, plugged, with_seed
+from sweeps.trial.identity import Profile, Trial, find_plugin_methods, reseed
 from sweeps.trial.matching import TUNING_SEED
 from sweeps.trial.sweep import Sweep
 from vera.errors import SettingError, UnknownName
@@ -213,7 +213,7 @@ class Experiment(Generic[D]):
             return
         data = self.data(profile)[0] if data is None else data
         roles = self.plugin_roles or tuple(self.networks(profile, data, None))
-        for name, own, method in plugged(self.registry, roles):
+        for name, own, method in find_plugin_methods(self.registry, roles):
             yield self._build(profile, data, name, method, own, None)
 
     def grid_trials(self, line: Line, profile: Profile, data: D | None = None) -> list[Trial]:
@@ -221,7 +221,7 @@ class Experiment(Generic[D]):
         data = self.data(profile)[0] if data is None else data
         points = self.grid_points(line, profile, data)
         declared = [replace(self.trial(line, profile, data, **point), label=label) for label, point in points]
-        return [with_seed(trial, TUNING_SEED) for trial in declared]
+        return [reseed(trial, TUNING_SEED) for trial in declared]
 
     def grid_sweep(self, name: str, about: str) -> Sweep:
         """The tuning grids of all lines as a sweep. `--seeds 2` means the first two tuning seeds."""
@@ -231,7 +231,7 @@ class Experiment(Generic[D]):
                 tuning_seed = max(seed, TUNING_SEED + seed % TUNING_SEED)
                 for data in self.data(profile):
                     for line in self.lines_for(profile, data):
-                        yield from (with_seed(t, tuning_seed) for t in self.grid_trials(line, profile, data))
+                        yield from (reseed(t, tuning_seed) for t in self.grid_trials(line, profile, data))
 
         return Sweep(name, about, (TUNING_SEED,), enumerate_trials, self.flop)
 

@@ -1,25 +1,24 @@
-"""E-JEM: a Wide ResNet that is a classifier and an energy model of images. Tables 3 to 5, the extended FID
-table, Figures 4 to 27.
+"""A Wide ResNet that is a classifier and an energy model of images (Tables 3 to 5, the extended FID table,
+Figures 4 to 27).
 
 `paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10,
-CIFAR100 or SVHN in batches of 64. `laptop` is the same end to end at a size that two cores can train: the
-embedded MNIST digits, padded to 32 × 32 and three channels, WRN-10-1. They are digits and are called so; no
-number of theirs stands for CIFAR10.
+CIFAR100 or SVHN in batches of 64. `laptop` is a small version that two cores can train: the embedded MNIST
+digits, padded to 32 × 32 and three channels, and WRN-10-1. They are called digits everywhere; no number
+measured on them stands for CIFAR10.
 
-Where the paper contradicts itself (the learning rates for α = 100: a footnote, an appendix and a command
-disagree), the published command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and
-175.
+For α = 100 a footnote, an appendix and a published command of the paper disagree about the learning rates.
+The command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and 175.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from bench.artifact import data_name
-from sweeps.trial.identity import Profile, Trial, plugged
+from bench.data_names import describe_data
+from bench.experiment import DataSetting, Experiment, Line, Scale
+from sweeps.trial.identity import Profile
 from vera.errors import SettingError
 from vera.spec.registry import joint_methods
-from vera.spec.trial_spec import Component, TrialSpec
+from vera.spec.trial_spec import Component
 
 EPOCHS = 200
 UNSEEN = {
@@ -28,221 +27,202 @@ UNSEEN = {
     "interpolated": "CIFAR10-Interp",
     "celeba-test": "CelebA",
 }
-"""The sets of Table 5, and what the paper calls them."""
+"""The unseen sets of Table 5, and their names in the paper."""
 EMBEDDED_UNSEEN = {
     "interpolated": "interpolated",
     "inverted": "inverted",
     "photos": "photos",
     "uniform": "uniform noise",
 }
+"""Unseen sets that need no files."""
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """A data set of images in the experiment."""
+@dataclass(frozen=True, kw_only=True)
+class ImageSetting(DataSetting):
+    """A data set of images, the network that judges samples, and the sets that the model has not seen."""
 
-    name: str
-    dataset: Component
-    epoch: int
-    """Batches in an epoch."""
-    reference: str | None = None
-    """The data set's name in the paper, where it has it."""
     features: str = "inception"
-    unseen: Mapping[str, str] | None = None
+    unseen: Mapping[str, str] = field(default_factory=dict)
+    """Registered name → printed name."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """What all lines share at one profile."""
-
-    about: str
-    depth: int
-    width: int
-    dropout: float
-    generator: Component
-    batch_size: int
-    steps: int | None
-    """In place of 200 epochs."""
-    samples: int
-    refining_steps: int
-    tuning_steps: int
-    evaluations: int
+def _paper_images(
+    name: str, dataset: Component, epoch: int, unseen: Mapping[str, str] | None = None
+) -> ImageSetting:
+    """A data set of the paper. Its settings are written out, so rows of another variant do not match."""
+    return ImageSetting(
+        name,
+        {"labels_per_class": None, **dataset},
+        reference=name,
+        epoch=epoch,
+        steps=EPOCHS * epoch,
+        unseen=unseen or {},
+    )
 
 
-PAPER = (
-    Pictures(
-        "CIFAR10",
-        {"name": "cifar10", "labels_per_class": None, "batches": (1, 2, 3, 4, 5)},
-        781,
-        "CIFAR10",
-        unseen=UNSEEN,
-    ),
-    Pictures("CIFAR100", {"name": "cifar100", "labels_per_class": None}, 781, "CIFAR100", unseen={}),
-    Pictures("SVHN", {"name": "svhn", "labels_per_class": None}, 1_144, "SVHN", unseen={}),
+PAPER_IMAGES = (
+    _paper_images("CIFAR10", {"name": "cifar10", "batches": (1, 2, 3, 4, 5)}, 781, UNSEEN),
+    _paper_images("CIFAR100", {"name": "cifar100"}, 781),
+    _paper_images("SVHN", {"name": "svhn"}, 1_144),
 )
-"""Every setting of a data set is said, or rows of another variant would be taken for these."""
-DIGITS = Pictures(
+DIGITS = ImageSetting(
     "digits, 32 × 32 × 3",
     {"name": "digits32", "labels_per_class": None, "side": 32},
-    250,
     features="digits",
     unseen=EMBEDDED_UNSEEN,
 )
-SETS: Mapping[Profile, tuple[Pictures, ...]] = {
-    "smoke": (replace(DIGITS, name="digits, 16 × 16 × 3", dataset={**DIGITS.dataset, "side": 16}),),
-    "laptop": (DIGITS,),
-    "paper": PAPER,
+SMALL_DIGITS = replace(DIGITS, name="digits, 16 × 16 × 3", dataset={**DIGITS.dataset, "side": 16})
+
+SCALES: Mapping[Profile, Scale[ImageSetting]] = {
+    "smoke": Scale(
+        about="20 steps of tiny networks: shows that everything runs, and nothing else",
+        data=(SMALL_DIGITS,),
+        networks={
+            "energy": {"name": "wrn", "depth": 10, "width": 1, "dropout": 0.0},
+            "generator": {"name": "sngan-generator", "width": 8, "latent_dim": 8},
+        },
+        steps=20,
+        batch_size=16,
+        evaluations=2,
+        task={"name": "images", "samples": 40, "refining_steps": 5, "tuning_steps": 20},
+        seeds=(0,),
+    ),
+    "laptop": Scale(
+        about="WRN-10-1, SNGAN generator of width 16, 300 steps of 16",
+        data=(DIGITS,),
+        networks={
+            "energy": {"name": "wrn", "depth": 10, "width": 1, "dropout": 0.0},
+            "generator": {"name": "sngan-generator", "width": 16, "latent_dim": 32},
+        },
+        steps=300,
+        batch_size=16,
+        evaluations=3,
+        task={"name": "images", "samples": 200, "refining_steps": 50, "tuning_steps": 100},
+        seeds=(0, 1),
+    ),
+    "paper": Scale(
+        about="WRN-28-10, SNGAN generator of width 256, 200 epochs in batches of 64",
+        data=PAPER_IMAGES,
+        networks={
+            "energy": {"name": "wrn", "depth": 28, "width": 10, "dropout": 0.3},
+            "generator": {"name": "sngan-generator"},
+        },
+        steps=None,
+        batch_size=64,
+        evaluations=40,
+        task={"name": "images", "samples": 12_800, "refining_steps": 100, "tuning_steps": 500},
+        seeds=(0, 1, 2),
+    ),
 }
-SIZES: Mapping[Profile, Size] = {
-    "smoke": Size(
-        "20 steps of tiny networks: shows that everything runs, and nothing else",
-        10, 1, 0.0, {"name": "sngan-generator", "width": 8, "latent_dim": 8}, 16, 20, 40, 5, 20, 2,
+
+PAIR = ("energy", "generator")
+ADAM = {"lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}
+VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
+HDGE = {"name": "hdge", "data_noise": 0.03, **ADAM}
+DECAY = {"decay_at": (160, 180)}
+VERA_DECAY = {"decay_at": (150, 175)}
+NO_DROPOUT = {"energy": {"dropout": 0.0}}
+GFLOP = 2_290.0
+"""Of a step of the classifier. WRN-28-10 takes 762 forward for a batch of 64, three times that with its
+gradient."""
+
+LINES = (
+    Line(
+        "Classifier",
+        method={"name": "supervised", **ADAM},
+        laptop={"lr": 3e-3, "warmup": 0},
+        epochs=DECAY,
+        reference={"method": "Classifier"},
+        copied=True,
+        gflop=GFLOP,
     ),
-    "laptop": Size(
-        "WRN-10-1, SNGAN generator of width 16, 300 steps of 16",
-        10, 1, 0.0, {"name": "sngan-generator", "width": 16, "latent_dim": 32}, 16, 300, 200, 50, 100, 3,
+    Line(
+        "JEM",
+        method={"name": "jem", "data_noise": 0.03, **ADAM},
+        laptop={"capacity": 1_000, "warmup": 0},
+        epochs=DECAY,
+        networks=NO_DROPOUT,
+        restarts=2,
+        reference={"method": "JEM"},
+        copied=True,
+        gflop=35_000.0,
     ),
-    "paper": Size(
-        "WRN-28-10, SNGAN generator of width 256, 200 epochs in batches of 64",
-        28, 10, 0.3, {"name": "sngan-generator"}, 64, None, 12_800, 100, 500, 40,
+    Line(
+        "HDGE",
+        method=HDGE,
+        laptop={"lr": 3e-3, "queue": 4_096, "warmup": 0},
+        epochs=DECAY,
+        networks=NO_DROPOUT,
+        reference={"method": "HDGE"},
+        copied=True,
+        gflop=GFLOP,
     ),
-}  # fmt: skip
+    Line(
+        "HDGE + log p(x)",
+        method={**HDGE, "density_weight": 1.0},
+        laptop={"queue": 4_096, "capacity": 1_000, "warmup": 0},
+        epochs=DECAY,
+        networks=NO_DROPOUT,
+        restarts=2,
+        reference={"method": "HDGE"},
+        copied=True,
+        gflop=35_000.0,
+    ),
+    Line(
+        "VERA α=100",
+        method={**VERA, "alpha": 100.0, "lr": 3e-5, "generator_lr": 6e-5, "posterior_lr": 3e-5},
+        laptop={"lr": 3e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3, "warmup": 0},
+        roles=PAIR,
+        epochs=VERA_DECAY,
+        reference={"method": "VERA", "variant": "alpha=100"},
+        gflop=15_400.0,
+    ),
+    Line(
+        "VERA α=1",
+        method={**VERA, "alpha": 1.0, "lr": 1e-4, "generator_lr": 2e-4, "posterior_lr": 2e-4},
+        laptop={"lr": 1e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3, "warmup": 0},
+        roles=PAIR,
+        epochs=VERA_DECAY,
+        reference={"method": "VERA", "variant": "alpha=1"},
+        gflop=15_400.0,
+    ),
+)
+FOR_SAMPLES = ("HDGE + log p(x)",)
+"""Lines that are trained for their samples only, not for Tables 3 and 5."""
+WITHOUT_SAMPLES = ("Classifier", "HDGE")
+"""Lines that draw no samples."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A way to train the network: the published settings, what differs at `laptop`, and how often it may
-    begin again."""
+class ImageExperiment(Experiment[ImageSetting]):
+    """The task depends on the data: the network that judges samples, and the unseen sets."""
 
-    label: str
-    method: Component
-    laptop: Component
-    roles: tuple[str, ...] = ("energy",)
-    decay_epochs: tuple[int, ...] = (160, 180)
-    dropout: bool = True
-    restarts: int = 0
-    reference: Mapping[str, str] | None = None
-    for_samples: bool = False
-    """Trained for its samples alone, not for Tables 3 and 5."""
+    def task(self, profile: Profile, data: ImageSetting) -> Component:
+        task = self.scales[profile].task
+        shared = {"name": task} if isinstance(task, str) else task
+        return {**shared, "features": data.features, "unseen": list(data.unseen)}
 
-    def settings(self, profile: Profile, epoch: int) -> dict[str, Any]:
-        own = dict(self.method) if profile == "paper" else {**self.method, **self.laptop, "warmup": 0}
-        return own | (
-            {"decay_at": [epoch * each for each in self.decay_epochs]} if profile == "paper" else {}
+    def other_data(self, dataset: Component, profile: Profile) -> ImageSetting:
+        """Other images. The paper's data sets keep its values, CIFAR10 also its unseen sets. At `paper` any
+        other data is a `SettingError`."""
+        known = (*PAPER_IMAGES, DIGITS)
+        declared = next((each for each in known if each.dataset["name"] == dataset["name"]), None)
+        if profile == "paper":
+            if declared not in PAPER_IMAGES or declared.dataset != dataset:
+                raise SettingError(
+                    "At --profile paper, --dataset is cifar10, cifar100 or svhn: "
+                    "the paper has no settings for others."
+                )
+            return declared
+        reference = None if declared is None else declared.reference
+        is_cifar10, is_digits = dataset["name"] == "cifar10", dataset["name"] == "digits32"
+        embedded = {"photos": "photos", "uniform": "uniform noise"}
+        return ImageSetting(
+            describe_data(reference or str(dataset["name"]), dataset, declared.dataset if declared else {}),
+            dataset,
+            reference,
+            features="digits" if is_digits else "inception",
+            unseen={**UNSEEN, **embedded} if is_cifar10 else EMBEDDED_UNSEEN,
         )
 
 
-VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
-HDGE = {"name": "hdge", "lr": 1e-4, "betas": [0.9, 0.999], "data_noise": 0.03, "warmup": 1_000}
-LINES = (
-    Line("Classifier", {"name": "supervised", "lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}, {"lr": 3e-3},
-         reference={"method": "Classifier"}),
-    Line("JEM", {"name": "jem", "lr": 1e-4, "betas": [0.9, 0.999], "data_noise": 0.03, "warmup": 1_000},
-         {"capacity": 1_000}, dropout=False, restarts=2, reference={"method": "JEM"}),
-    Line("HDGE", HDGE, {"lr": 3e-3, "queue": 4_096}, dropout=False, reference={"method": "HDGE"}),
-    Line("HDGE + log p(x)", {**HDGE, "density_weight": 1.0}, {"queue": 4_096, "capacity": 1_000}, dropout=False, restarts=2,
-         reference={"method": "HDGE"}, for_samples=True),
-    Line("VERA α=100", {**VERA, "alpha": 100.0, "lr": 3e-5, "generator_lr": 6e-5, "posterior_lr": 3e-5},
-         {"lr": 3e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
-         reference={"method": "VERA", "variant": "alpha=100"}),
-    Line("VERA α=1", {**VERA, "alpha": 1.0, "lr": 1e-4, "generator_lr": 2e-4, "posterior_lr": 2e-4},
-         {"lr": 1e-3, "generator_lr": 1e-3, "posterior_lr": 3e-3}, ("energy", "generator"), (150, 175),
-         reference={"method": "VERA", "variant": "alpha=1"}),
-)  # fmt: skip
-COPIED = ("Classifier", "JEM", "HDGE", "HDGE + log p(x)")
-"""Whose values in the paper come from other papers, with other protocols."""
-SILENT = ("Classifier", "HDGE")
-"""They draw no samples."""
-
-
-GFLOP = {
-    "Classifier": 2_290.0, "JEM": 35_000.0, "HDGE": 2_290.0, "HDGE + log p(x)": 35_000.0, "VERA α=100": 15_400.0,
-    "VERA α=1": 15_400.0,
-}  # fmt: skip
-"""Of one step at the `paper` profile: WRN-28-10 takes 762 forwards for a batch of 64, and three times that
-with its gradient."""
-
-
-def flop(trial: Trial) -> float | None:
-    """Of a whole trial at the `paper` profile."""
-    return (
-        1e9 * GFLOP[trial.label] * trial.spec.steps
-        if trial.profile == "paper" and trial.label in GFLOP
-        else None
-    )
-
-
-def line(label: str) -> Line:
-    return next(line for line in LINES if line.label == label)
-
-
-def own_pictures(dataset: Component, profile: Profile) -> Pictures:
-    """Other images in place of the profile's own. The paper's sets keep its values, CIFAR10 what it is told
-    from."""
-    known = next(
-        (pictures for pictures in (*PAPER, DIGITS) if pictures.dataset["name"] == dataset["name"]), None
-    )
-    if profile == "paper":
-        if known not in PAPER or known.dataset != dataset:
-            raise SettingError(
-                "At --profile paper, --dataset is cifar10, cifar100 or svhn: the paper has no settings for others."
-            )
-        return known
-    usual = known.dataset if known else {}
-    name = data_name(known.reference if known and known.reference else str(dataset["name"]), dataset, usual)
-    unseen = (
-        {**UNSEEN, "photos": "photos", "uniform": "uniform noise"}
-        if dataset["name"] == "cifar10"
-        else EMBEDDED_UNSEEN
-    )
-    features = "digits" if dataset["name"] == "digits32" else "inception"
-    return Pictures(name, dataset, 1, known.reference if known else None, features, unseen)
-
-
-def trial_of(line: Line, pictures: Pictures, profile: Profile) -> Trial:
-    settings = line.settings(profile, pictures.epoch)
-    return made(
-        pictures, profile, line.label, settings, line.roles, dropout=line.dropout, restarts=line.restarts
-    )
-
-
-def made(
-    pictures: Pictures,
-    profile: Profile,
-    label: str,
-    method: Component,
-    roles: Sequence[str],
-    *,
-    dropout: bool = True,
-    restarts: int = 0,
-) -> Trial:
-    size = SIZES[profile]
-    steps = size.steps or EPOCHS * pictures.epoch
-    networks: dict[str, Component] = {
-        "energy": {
-            "name": "wrn",
-            "depth": size.depth,
-            "width": size.width,
-            "dropout": size.dropout if dropout else 0.0,
-        },
-        "generator": size.generator,
-    }
-    task = {
-        "name": "images", "features": pictures.features, "samples": size.samples, "refining_steps": size.refining_steps,
-        "tuning_steps": size.tuning_steps, "unseen": list(pictures.unseen or {}),
-    }  # fmt: skip
-    spec = TrialSpec(
-        pictures.dataset, {role: networks[role] for role in roles}, method, steps, size.batch_size,
-        evaluate_every=max(1, steps // size.evaluations), restarts=restarts if profile == "paper" else 0, task=task,
-    )  # fmt: skip
-    return Trial(spec, profile, label=label)
-
-
-def trials(profile: Profile, sets: Sequence[Pictures], samples: bool = False) -> Iterator[Trial]:
-    """Every line of Table 3 on every data set, or those that draw samples, and every method of a plug-in,
-    with its defaults."""
-    shown = [line for line in LINES if (line.label not in SILENT if samples else not line.for_samples)]
-    for pictures in sets:
-        yield from (trial_of(line, pictures, profile) for line in shown)
-        for name, roles, method in plugged(joint_methods, ("energy", "generator")):
-            yield made(pictures, profile, name, method, roles)
+IMAGES = ImageExperiment("images", LINES, SCALES, joint_methods)

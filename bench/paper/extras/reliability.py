@@ -1,30 +1,32 @@
-"""Reliability of the classifiers of Table 6: in bins of their largest probability, how often they are right.
-Not in the paper.
+"""Reliability of the classifiers of Table 6: how often they are right, in bins of their largest
+probability. Not in the paper.
 
-On the diagonal a classifier is right as often as it says; below it, it is too sure of itself. The points of
-all seeds are pooled; a bin with fewer than ten of them is left out.
+On the diagonal a classifier is right as often as it says. Below it, it is overconfident. The points of all
+seeds are pooled. Bins with fewer than ten points are left out.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing
+from bench.artifact import Drawing
+from bench.experiment_artifact import ExperimentArtifact
 from bench.judging.results import Results
-from bench.paper.experiments.tabular import ABOUT, LINES, TABLES, Table, data_notes
-from bench.render.caption import caption_tail
-from bench.render.plotting import COLOURS, MARKERS, panels
+from bench.paper.experiments.tabular import TABULAR
+from bench.paper.experiments.tabular_data import read_data_notes
+from bench.render.plotting import COLOURS, MARKERS, create_panels
 from sweeps.trial.identity import Profile, Trial
 
 FEWEST = 10
+"""Points in a bin that is drawn."""
 
 
 @dataclass(frozen=True)
-class Curve:
+class ReliabilityCurve:
     """One method on one data set: mean confidence and accuracy of each bin that has enough points."""
 
     label: str
@@ -32,12 +34,13 @@ class Curve:
     accuracy: NDArray[Any]
 
     @classmethod
-    def read(cls, results: Results, trial: Trial) -> "Curve":
-        found = [results.arrays(row).get("reliability") for row in results.find_rows(trial) if row.outcome == "ok"]
-        return cls(trial.label, *pooled([array for array in found if array is not None]))
+    def read(cls, results: Results, trial: Trial) -> "ReliabilityCurve":
+        rows = [row for row in results.find_rows(trial) if row.outcome == "ok"]
+        found = [results.read_arrays(row).get("reliability") for row in rows]
+        return cls(trial.label, *pool_diagrams([array for array in found if array is not None]))
 
 
-def pooled(diagrams: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+def pool_diagrams(diagrams: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
     """(confidence, accuracy) over all points of several diagrams, each (counts, confidence, accuracy) by
     bin."""
     if not diagrams:
@@ -46,51 +49,43 @@ def pooled(diagrams: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]
     total = counts.sum(0)
     enough = total >= FEWEST
     means = [
-        np.where(counts > 0, counts * part, 0.0).sum(0)[enough] / total[enough]
-        for part in (confidence, accuracy)
+        np.where(counts > 0, counts * values, 0.0).sum(0)[enough] / total[enough]
+        for values in (confidence, accuracy)
     ]
     return means[0], means[1]
 
 
-def draw(blocks: Mapping[str, Sequence[Curve]]) -> Any:
-    figure, axes = panels(1, len(blocks), 2.6, 2.6)
+def draw(blocks: Mapping[str, Sequence[ReliabilityCurve]]) -> Any:
+    figure, axes = create_panels(1, len(blocks), 2.6, 2.6)
     for axis, (name, curves) in zip(axes[0], blocks.items(), strict=True):
         axis.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
         for curve, colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
-            axis.plot(
-                curve.confidence,
-                curve.accuracy,
-                color=colour,
-                marker=marker,
-                markersize=4,
-                linewidth=1,
-                label=curve.label,
-            )
+            style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1}
+            axis.plot(curve.confidence, curve.accuracy, label=curve.label, **style)
         axis.set(title=name, xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
     axes[0, 0].set_ylabel("accuracy")
     axes[0, -1].legend(frameon=False, fontsize=7, loc="upper left")
     return figure
 
 
-class ReliabilityDiagram(Artifact):
+class ReliabilityDiagram(ExperimentArtifact):
+    experiment = TABULAR
     name = "reliability"
     title = "Reliability of the classifiers of Table 6"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
-        "smoke": (0,),
-        "laptop": (0, 1, 2),
-        "paper": (0, 1, 2),
-    }
 
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        return (line.trial(table, profile) for table in TABLES[profile] for line in LINES)
+    def trials_on(self, profile: Profile, data: Sequence[Any]) -> Iterator[Trial]:
+        """The trials of Table 6 without those of plug-ins."""
+        return (TABULAR.trial(line, profile, each) for each in data for line in TABULAR.lines)
 
     def render(self, results: Results) -> Drawing:
         profile = results.profile
-        blocks = {table.name: self.curves(results, table) for table in TABLES[profile]}
-        drawing: Callable[[], Any] = partial(draw, blocks)
-        rows = results.find_all_rows(self.trials(profile))
-        caption = f"Accuracy of held-out points by their largest class probability, in ten bins; {ABOUT[profile]}. {caption_tail(rows)}"
-        return Drawing(self.name, self.title, caption, drawing, profile, (*data_notes(rows), *results.notes))
-
-    def curves(self, results: Results, table: Table) -> list[Curve]:
-        return [Curve.read(results, line.trial(table, results.profile)) for line in LINES]
+        blocks = {
+            table.name: [ReliabilityCurve.read(results, t) for t in self.trials_on(profile, [table])]
+            for table in self.data(profile)
+        }
+        rows = self.rows(results)
+        text = (
+            "Accuracy of held-out points by their largest class probability, in ten bins; "
+            f"{TABULAR.about(profile)}."
+        )
+        return self.drawing(results, text, rows, partial(draw, blocks), read_data_notes(rows))

@@ -1,25 +1,25 @@
-"""Speed: a training step of VERA against one of JEM with its 20 Langevin steps, on one classifier, in one
-run.
+"""Speed: a training step of VERA and a training step of JEM with its 20 Langevin steps, on one classifier,
+in one run.
 
-Both take turns on the same batches (see vera/tasks/studies/step_time.py), so what slows the machine slows
-both. The paper says 2.8 times faster, for WRN-28-10 on hardware that it does not name; counted in operations
-the ratio is about 2.3.
+Both methods take turns on the same batches (see vera/tasks/studies/step_time.py), so a slow machine slows
+both. The paper reports a factor of 2.8 for WRN-28-10 on hardware that it does not name; counted in
+operations the ratio is about 2.3.
 
-Trap: the ratio belongs to a pair of networks. The generator's k = 20 passes cost the same beside a small
-classifier, whose Langevin steps are cheap: at `laptop` two classifiers show how it moves, and neither stands
-for the paper's.
+Trap: the ratio depends on the pair of networks. The generator's k = 20 passes cost the same for a small
+classifier, whose Langevin steps are cheap. At `laptop` two classifiers show how the ratio changes, and
+neither stands for the paper's.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from bench.artifact import Column, Sheet, Value
+from bench.experiment_artifact import DataSets
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
-from bench.paper.experiments.image_artifact import PictureArtifact, Sets
-from bench.paper.experiments.images import SIZES, line
-from bench.paper.values import paper_value
+from bench.paper.experiments.images import IMAGES, PAPER_IMAGES, ImageSetting
+from bench.paper.image_artifact import ImageArtifact
+from bench.paper.values import PAPER
 from sweeps.trial.identity import Profile, Trial
 from vera.spec.trial_spec import Component, TrialSpec
 
@@ -29,50 +29,39 @@ METRICS = {
     "ratio": "JEM / VERA",
     "spread": "quartiles' distance",
 }
-FASTER = "VERA α=100"
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A classifier, the generator beside it, and how often a step of each method is timed."""
+class TimedClassifier:
+    """A Wide ResNet, and how often a step of each method is timed on it."""
 
-    label: str
     depth: int
     width: int
-    generator: Component
-    batch_size: int
     rounds: int
 
 
-def pairs(profile: Profile) -> tuple[Pair, ...]:
-    size = SIZES[profile]
-    own = Pair(f"WRN-{size.depth}-{size.width}", size.depth, size.width, size.generator, size.batch_size, 101)
-    if profile == "paper":
-        return (own,)
-    if profile == "smoke":
-        return (Pair(own.label, 10, 1, size.generator, size.batch_size, 3),)
-    return (
-        Pair(own.label, 10, 1, size.generator, size.batch_size, 21),
-        Pair("WRN-28-2", 28, 2, size.generator, size.batch_size, 6),
-    )
+CLASSIFIERS: Mapping[Profile, tuple[TimedClassifier, ...]] = {
+    "smoke": (TimedClassifier(10, 1, rounds=3),),
+    "laptop": (TimedClassifier(10, 1, rounds=21), TimedClassifier(28, 2, rounds=6)),
+    "paper": (TimedClassifier(28, 10, rounds=101),),
+}
 
 
-def trial_of(pair: Pair, dataset: Component, profile: Profile) -> Trial:
-    """Dropout is JEM's, none: both methods train one network."""
+def make_timing_trial(timed: TimedClassifier, dataset: Component, profile: Profile) -> Trial:
+    """Both methods train one network, without dropout, as JEM does."""
+    scale = IMAGES.scales[profile]
     networks = {
-        "energy": {"name": "wrn", "depth": pair.depth, "width": pair.width, "dropout": 0.0},
-        "generator": pair.generator,
+        "energy": {"name": "wrn", "depth": timed.depth, "width": timed.width, "dropout": 0.0},
+        "generator": scale.networks["generator"],
     }
-    method = line(FASTER).settings(profile, 781)
+    method = IMAGES.line("VERA α=100").settings(profile, PAPER_IMAGES[0].epoch)
     task = {"name": "step-time", "sampler_steps": 20}
-    return Trial(
-        TrialSpec(dataset, networks, method, pair.rounds, pair.batch_size, task=task),
-        profile,
-        label=pair.label,
-    )
+    spec = TrialSpec(dataset, networks, method, timed.rounds, scale.batch_size, task=task)
+    return Trial(spec, profile, label=f"WRN-{timed.depth}-{timed.width}")
 
 
-def faster(results: Results, trial: Trial) -> Finding:
+def is_faster(results: Results, trial: Trial) -> Finding:
+    """Whether the interval of the ratio lies above 1."""
     ratio = results.cell(trial, "ratio")
     if ratio.mean is None or ratio.half_width is None:
         return Finding("undetermined", f"{trial.label}: {ratio.reason or 'too few for an interval'}")
@@ -82,42 +71,43 @@ def faster(results: Results, trial: Trial) -> Finding:
     return Finding("supported" if ratio.mean > 1 else "refuted", evidence)
 
 
-class Speed(PictureArtifact):
+class Speed(ImageArtifact):
     name = "speed"
     title = "Speed: a training step of VERA and one of JEM"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
     columns = (
         Column("classifier", "classifier"),
         Column("batch", "batch", 0),
         *(Column(key, header, 3 if key.endswith("seconds") else 2) for key, header in METRICS.items()),
     )
 
-    def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        """With the last pair of the profile, the one nearest to the paper's."""
-        yield Claim("vera-is-faster", "A training step of VERA takes less time than one of JEM.", "Sec. 6",
-                    lambda results: faster(results, list(self.trials(results.profile))[-1]))  # fmt: skip
+    def claims_on(self, data: DataSets[ImageSetting]) -> Iterator[Claim]:
+        """Judged with the last classifier of the profile, which is nearest to the paper's."""
+        yield Claim(
+            "vera-is-faster",
+            "A training step of VERA takes less time than one of JEM.",
+            "Sec. 6",
+            lambda results: is_faster(results, list(self.trials(results.profile))[-1]),
+        )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
-        dataset = self.sets(profile)[0].dataset
-        return (trial_of(pair, dataset, profile) for pair in pairs(profile))
+        dataset = self.data(profile)[0].dataset
+        return (make_timing_trial(timed, dataset, profile) for timed in CLASSIFIERS[profile])
 
     def flop(self, trial: Trial) -> float | None:
-        """Of both methods' steps, at the `paper` profile."""
+        """Operations of the steps of both methods at `paper`."""
         return 1e9 * (15_400.0 + 35_000.0) * trial.spec.steps if trial.profile == "paper" else None
 
     def render(self, results: Results) -> Sheet:
-        known = paper_value("Text Sec 6", metric="training_speedup_factor")
-        lines = [self.entry(results, trial, known) for trial in self.trials(results.profile)]
+        lines = [self.line(results, trial) for trial in self.trials(results.profile)]
         text = "Median seconds of a step; both methods take turns on one classifier"
-        notes = (
-            "Quartiles' distance: of the ratio over the rounds of one run; the first round warms up and is not counted.",
+        note = (
+            "Quartiles' distance: of the ratio over the rounds of one run; "
+            "the first round warms up and is not counted."
         )
-        return self.sheet(results, text, self.columns, lines, notes)
+        return self.sheet(results, text, self.columns, lines, (note,))
 
-    def entry(self, results: Results, trial: Trial, known: float) -> dict[str, Value]:
-        """The paper's 2.8 is shown beside every pair, which its column calls another setting at other
-        profiles."""
-        cells: dict[str, Value] = {
-            key: results.cell(trial, key, known if key == "ratio" else None) for key in METRICS
-        }
+    def line(self, results: Results, trial: Trial) -> dict[str, Value]:
+        """One classifier, with the paper's 2.8; at other profiles its column calls that another setting."""
+        paper = {"ratio": PAPER.value("Text Sec 6", metric="training_speedup_factor")}
+        cells: dict[str, Value] = {key: results.cell(trial, key, paper.get(key)) for key in METRICS}
         return {"classifier": trial.label, "batch": str(trial.spec.batch_size), **cells}

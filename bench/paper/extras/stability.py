@@ -1,10 +1,10 @@
-"""Stability: how many of Table 3's trials diverged, and how often one began again. The paper says it in
-words, not in numbers.
+"""Stability: how many of Table 3's trials diverged, and how often a trial was restarted. The paper
+describes this in words, without numbers.
 
-A trial of JEM that diverges begins again from scratch with another seed, as its authors do, at the `paper`
-profile at most twice; each such restart is counted. One that diverged after its last restart counts as
-diverged. Trap: few seeds without a divergence do not show that none would come; at fewer steps than the
-paper's they show even less.
+At `paper`, a trial of JEM that diverges is restarted from scratch with another seed, as its authors do, at
+most twice. Every restart is counted. A trial that diverges after its last restart counts as diverged. Trap:
+a few seeds without divergence do not show that none would diverge, even less with fewer steps than the
+paper's.
 """
 
 import json
@@ -12,59 +12,57 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from bench.artifact import Column, Sheet, Value
+from bench.experiment_artifact import DataSets
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
-from bench.paper.experiments.image_artifact import PictureArtifact, Sets
-from bench.paper.experiments.images import Pictures, line, trial_of, trials
+from bench.paper.experiments.images import IMAGES, ImageSetting
+from bench.paper.image_artifact import ImageArtifact
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 
 VERA = ("VERA α=100", "VERA α=1")
 
 
-def restarts(row: Row) -> int:
+def count_restarts(row: Row) -> int:
     return len(json.loads(row.restarts))
 
 
-def troubled(rows: Sequence[Row]) -> int:
-    """Trials that diverged in the end or on the way."""
-    return sum(row.outcome == "diverged" or restarts(row) > 0 for row in rows)
+def count_unstable(rows: Sequence[Row]) -> int:
+    """Trials that diverged or were restarted."""
+    return sum(row.outcome == "diverged" or count_restarts(row) > 0 for row in rows)
 
 
-def rows_of(results: Results, asked: Sequence[Pictures], *labels: str) -> list[Row]:
-    """Those that came to an end of their own. One that was lost to the machine shows nothing of the
-    method."""
-    return [
-        row for pictures in asked for label in labels
-        for row in results.find_rows(trial_of(line(label), pictures, results.profile)) if row.outcome in ("ok", "diverged")
-    ]  # fmt: skip
+def find_ended(results: Results, data: Sequence[ImageSetting], *labels: str) -> list[Row]:
+    """Rows that ended ok or diverged. A trial that failed otherwise says nothing about the method."""
+    trials = (IMAGES.trial(label, results.profile, each) for each in data for label in labels)
+    return [row for row in results.find_all_rows(trials) if row.outcome in ("ok", "diverged")]
 
 
-def vera_is_stable(sets: Sets, results: Results) -> Finding:
-    """One divergence refutes it; none shows it only at the paper's length, with more seeds than one on every
+def vera_is_stable(data: DataSets[ImageSetting], results: Results) -> Finding:
+    """One divergence refutes it. Support needs the paper's number of steps and more than one seed on every
     data set."""
-    asked = sets(results.profile)
-    rows = rows_of(results, asked, *VERA)
+    sets = data(results.profile)
+    rows = find_ended(results, sets, *VERA)
     if not rows:
         return Finding("undetermined", "VERA not run")
-    evidence = f"{troubled(rows)} of {len(rows)} trials of VERA diverged or began again"
-    if troubled(rows):
+    evidence = f"{count_unstable(rows)} of {len(rows)} trials of VERA diverged or began again"
+    if count_unstable(rows):
         return Finding("refuted", evidence)
-    several = all(len(rows_of(results, [pictures], label)) > 1 for pictures in asked for label in VERA)
-    whole = several and results.profile == "paper"
-    return Finding("supported" if whole else "undetermined", evidence)
+    has_seeds = all(len(find_ended(results, [each], label)) > 1 for each in sets for label in VERA)
+    is_enough = has_seeds and results.profile == "paper"
+    return Finding("supported" if is_enough else "undetermined", evidence)
 
 
-def jem_is_not(sets: Sets, results: Results) -> Finding:
-    """One divergence shows it; none shows nothing but at the paper's length."""
-    rows = rows_of(results, sets(results.profile), "JEM")
-    evidence = f"{troubled(rows)} of {len(rows)} trials of JEM diverged or began again"
-    if rows and troubled(rows):
+def jem_is_not(data: DataSets[ImageSetting], results: Results) -> Finding:
+    """One divergence supports it. Trials without divergence refute it at the paper's number of steps only."""
+    rows = find_ended(results, data(results.profile), "JEM")
+    evidence = f"{count_unstable(rows)} of {len(rows)} trials of JEM diverged or began again"
+    if rows and count_unstable(rows):
         return Finding("supported", evidence)
     return Finding("refuted" if results.profile == "paper" and len(rows) > 1 else "undetermined", evidence)
 
 
-class Stability(PictureArtifact):
+class Stability(ImageArtifact):
     name = "stability"
     title = "Stability: trials of Table 3 that diverged"
     columns = (
@@ -77,42 +75,39 @@ class Stability(PictureArtifact):
         Column("failed", "otherwise lost", 0),
     )
 
-    def claims_on(self, sets: Sets) -> Iterator[Claim]:
+    def claims_on(self, data: DataSets[ImageSetting]) -> Iterator[Claim]:
         yield Claim(
             "vera-is-stable",
             "VERA trains to the end without diverging.",
             "Sec. 6",
-            partial(vera_is_stable, sets),
+            partial(vera_is_stable, data),
         )
         yield Claim(
             "jem-is-not",
             "JEM diverges on the way and must be begun again.",
             "Sec. 6",
-            partial(jem_is_not, sets),
+            partial(jem_is_not, data),
         )
 
     def render(self, results: Results) -> Sheet:
-        lines = [line for pictures in self.sets(results.profile) for line in self.block(results, pictures)]
-        return self.sheet(
-            results,
-            "Trials that diverged, of all that were run, and how often one began again",
-            self.columns,
-            lines,
-        )
+        profile = results.profile
+        lines = [
+            {"dataset": data.name, "method": trial.label, **self.counts(results, trial)}
+            for data in self.data(profile)
+            for trial in self.trials_on(profile, [data])
+        ]
+        text = "Trials that diverged, of all that were run, and how often one began again"
+        return self.sheet(results, text, self.columns, lines)
 
-    def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
-        for trial in trials(results.profile, [pictures]):
-            yield {"dataset": pictures.name, "method": trial.label, **self.counted(results, trial)}
-
-    def counted(self, results: Results, trial: Trial) -> dict[str, Value]:
+    def counts(self, results: Results, trial: Trial) -> dict[str, Value]:
         rows = results.find_rows(trial)
         if not rows:
             return {"diverged": "not run"}
-        lost = [row for row in rows if row.outcome == "diverged"]
+        diverged = [row for row in rows if row.outcome == "diverged"]
         return {
-            "diverged": f"{len(lost)} of {len(rows)}",
-            "fraction": len(lost) / len(rows),
-            "step": ", ".join(f"{row.outcome_step:,}" for row in lost),
-            "restarts": float(sum(map(restarts, rows))),
+            "diverged": f"{len(diverged)} of {len(rows)}",
+            "fraction": len(diverged) / len(rows),
+            "step": ", ".join(f"{row.outcome_step:,}" for row in diverged),
+            "restarts": float(sum(map(count_restarts, rows))),
             "failed": float(sum(row.outcome not in ("ok", "diverged") for row in rows)),
         }

@@ -1,26 +1,28 @@
-"""Figure 2: the flows of Table 2, looked at: left exact samples of each, right the samples that it was
+"""Figure 2: samples of the flows of Table 2. Left exact samples of each flow, right the samples that it was
 trained with.
 
-Rows as in the paper: VERA with λ = 1 and 0, MEG, PCD, CoopNet, and SSM, which trains without samples. It
-needs no trials but those of Table 2. Trap: the samples on the right may look good while the flow is poor;
-only the left ones show what was learned.
+Rows as in the paper: VERA with λ = 1 and 0, MEG, PCD, CoopNet, and SSM, which trains without samples. The
+figure needs only trials of Table 2. Trap: the samples on the right may look good while the flow is poor;
+only those on the left show what was learned.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing
+from bench.artifact import Drawing
+from bench.experiment_artifact import ExperimentArtifact
 from bench.judging.cell import Cell
-from bench.judging.claims import Claim, Finding, compare
+from bench.judging.claims import Claim, Finding, check_above
+from bench.judging.first_seed import ONE_SEED, first_rows, first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.nice import NICE
-from bench.render.caption import caption_tail
-from bench.render.plotting import mosaic, panels
+from bench.paper.figures.image_panel import draw_image
+from bench.render.plotting import create_panels, tile_images
 from sweeps.trial.identity import Profile, Trial
 
 ENTROPY, NO_ENTROPY = "VERA λ=1", "VERA λ=0"
@@ -31,8 +33,8 @@ TILES = (4, 10)
 
 
 @dataclass(frozen=True)
-class Pair:
-    """One line of the figure; an image is None where there is none, and `reason` says why."""
+class FlowSamples:
+    """One row of the figure. If an image is None, `reason` says why."""
 
     label: str
     exact: NDArray[Any] | None
@@ -40,26 +42,17 @@ class Pair:
     reason: str
 
     @classmethod
-    def read(cls, results: Results, trial: Trial) -> "Pair":
-        """Of the first seed, whatever became of it."""
-        rows = results.like(trial)
-        if not rows:
-            return cls(trial.label, None, None, "not run")
-        if rows[0].outcome != "ok":
-            return cls(
-                trial.label,
-                None,
-                None,
-                f"{rows[0].outcome.replace('_', ' ')} at step {rows[0].outcome_step:,}",
-            )
-        arrays = results.arrays(rows[0])
-        exact, training = (
-            tile(arrays[name]) if name in arrays else None for name in ("exact_samples", "training_samples")
-        )
+    def read(cls, results: Results, trial: Trial) -> "FlowSamples":
+        """The samples of the first seed."""
+        first = first_seed(results, trial)
+        if not first.is_ok:
+            return cls(trial.label, None, None, first.failure)
+        names = ("exact_samples", "training_samples")
+        exact, training = (tile(first.arrays[name]) if name in first.arrays else None for name in names)
         return cls(trial.label, exact, training, "trains without samples" if training is None else "")
 
 
-def pixels(samples: NDArray[Any]) -> NDArray[Any]:
+def convert_to_pixels(samples: NDArray[Any]) -> NDArray[Any]:
     """From logit space to [0, 1]."""
     return 1 / (1 + np.exp(-samples.astype(np.float64)))
 
@@ -67,59 +60,54 @@ def pixels(samples: NDArray[Any]) -> NDArray[Any]:
 def tile(samples: NDArray[Any]) -> NDArray[Any]:
     """The first samples as square images on one sheet."""
     side = round(samples.shape[1] ** 0.5)
-    return mosaic(pixels(samples).reshape(-1, side, side), *TILES, white=1.0, gap=1)
+    return tile_images(convert_to_pixels(samples).reshape(-1, side, side), *TILES, white=1.0, gap=1)
 
 
-def variety(results: Results, label: str) -> Cell:
-    """The share of the data's variance that a generator's means have, without their noise, which would pass
-    for variety."""
+def read_variety(results: Results, label: str) -> Cell:
+    """The share of the data's variance in a generator's means. The noise is left out, because it would
+    count as variety."""
     return results.cell(NICE.trial(label, results.profile), VARIETY)
 
 
 def entropy_keeps_variety(results: Results) -> Finding:
-    found = compare(ENTROPY, variety(results, ENTROPY), NO_ENTROPY, variety(results, NO_ENTROPY))
+    with_entropy, without = (read_variety(results, label) for label in (ENTROPY, NO_ENTROPY))
+    found = check_above(ENTROPY, with_entropy, NO_ENTROPY, without)
     return Finding(found.judgement, f"share of the data's variance, {found.evidence}")
 
 
-def draw(pairs: Sequence[Pair]) -> Any:
-    figure, axes = panels(len(pairs), 2, 3.2, 1.35)
+def draw(shown: Sequence[FlowSamples]) -> Any:
+    figure, axes = create_panels(len(shown), 2, 3.2, 1.35)
     axes[0, 0].set_title("exact samples of the flow")
     axes[0, 1].set_title("samples used in training")
-    for (left, right), pair in zip(axes, pairs, strict=True):
-        left.set_ylabel(pair.label)
-        draw_tile(left, pair.exact, pair.reason)
-        draw_tile(right, pair.training, pair.reason)
+    for (left, right), samples in zip(axes, shown, strict=True):
+        left.set_ylabel(samples.label)
+        draw_image(left, samples.exact, samples.reason)
+        draw_image(right, samples.training, samples.reason)
     return figure
 
 
-def draw_tile(axis: Any, image: NDArray[Any] | None, reason: str) -> None:
-    axis.set(xticks=(), yticks=())
-    axis.spines[:].set_visible(False)
-    if image is None:
-        axis.text(0.5, 0.5, reason, ha="center", va="center", transform=axis.transAxes)
-    else:
-        axis.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-
-
-class Figure2(Artifact):
+class Figure2(ExperimentArtifact):
+    experiment = NICE
     name = "figure2"
     title = "Figure 2: exact samples of the flows of Table 2, and those they were trained with"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {"smoke": (0,), "laptop": (0,), "paper": (0,)}
-
+    seeds = ONE_SEED
     claims = (
-        Claim("entropy-keeps-variety", "With the entropy term a generator's samples vary more than without it (λ = 1 against 0).",
-              "ours, about Figure 2", entropy_keeps_variety),
-    )  # fmt: skip
+        Claim(
+            "entropy-keeps-variety",
+            "With the entropy term a generator's samples vary more than without it (λ = 1 against 0).",
+            "ours, about Figure 2",
+            entropy_keeps_variety,
+        ),
+    )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
         return (NICE.trial(label, profile) for label in SHOWN)
 
     def render(self, results: Results) -> Drawing:
         trials = list(self.trials(results.profile))
-        drawing: Callable[[], Any] = partial(draw, [Pair.read(results, trial) for trial in trials])
-        rows = [row for trial in trials for row in results.like(trial)[:1]]
-        caption = (
+        shown = [FlowSamples.read(results, trial) for trial in trials]
+        text = (
             "Left: exact samples of the flow, without MCMC. Right: the samples that it was pitted against. "
-            f"First seed; {NICE.scales[results.profile].about}. {caption_tail(rows)}"
+            f"First seed; {NICE.about(results.profile)}."
         )
-        return Drawing(self.name, self.title, caption, drawing, results.profile, tuple(results.notes))
+        return self.drawing(results, text, first_rows(results, trials), partial(draw, shown))

@@ -1,66 +1,32 @@
-"""Table 3: accuracy of one Wide ResNet as classifier and energy model in one, trained in five ways.
+"""Table 3: accuracy of one Wide ResNet that is a classifier and an energy model, trained in five ways.
 
-The rows Classifier, JEM and HDGE of the paper are copied from other papers, with protocols of their own; here
-all are trained. The accuracy is the last one, without early stopping.
+The paper copied its rows Classifier, JEM and HDGE from other papers with their own protocols; here all are
+trained. The accuracy is the last one, without early stopping.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from bench.artifact import Column, Sheet, Value
-from bench.judging.cell import Cell
-from bench.judging.claims import Claim, Finding, all_of, at_most, compare
+from bench.experiment_artifact import DataSets, on_all
+from bench.judging.claims import Claim, Finding, check_at_most
 from bench.judging.results import Results
-from bench.paper.experiments.image_artifact import PictureArtifact, Sets
-from bench.paper.experiments.images import COPIED, LINES, Pictures, line, trial_of, trials
-from bench.paper.tables.table6 import percent
-from bench.paper.values import paper_values
+from bench.paper.experiments.images import IMAGES, ImageSetting
+from bench.paper.image_artifact import ImageArtifact
+from bench.paper.tables.accuracy import ACCURACY, BEST, check_more_accurate, read_accuracy, to_percent
+from bench.paper.values import PAPER
 
-ACCURACY, BEST = "test_accuracy", "best_test_accuracy"
+OURS, RIVAL = "VERA α=100", "JEM"
 POINTS = 0.5
-"""The paper's own differences, .3, 0 and .2, count as none."""
+"""The paper treats its own differences of .3, 0 and .2 points as none."""
 
 
-def paper_accuracy(pictures: Pictures, label: str) -> float | None:
-    """None where the paper has no such row or prints N/A."""
-    entry = next((entry for entry in LINES if entry.label == label), None)
-    if pictures.reference is None or entry is None or entry.reference is None:
-        return None
-    wanted = {"artifact": "Table 3", "dataset": pictures.reference, **entry.reference}
-    (found,) = [row["value"] for row in paper_values() if wanted.items() <= row.items()]
-    return None if found == "N/A" else float(found)
+def is_as_accurate(results: Results, data: ImageSetting, comparisons: int) -> Finding:
+    rival, own = (read_accuracy(results, IMAGES, data, label) for label in (RIVAL, OURS))
+    return check_at_most(f"{RIVAL} − {OURS}", rival, own, POINTS, comparisons)
 
 
-def accuracy(results: Results, pictures: Pictures, label: str) -> Cell:
-    return percent(results.cell(trial_of(line(label), pictures, results.profile), ACCURACY))
-
-
-Check = Callable[[Results, Pictures, int], Finding]
-"""On one data set, of so many."""
-
-
-def above(high: str, low: str) -> Check:
-    return lambda results, p, n: compare(high, accuracy(results, p, high), low, accuracy(results, p, low), n)
-
-
-def not_below(other: str, own: str) -> Check:
-    return lambda results, p, n: at_most(
-        f"{other} − {own}", accuracy(results, p, other), accuracy(results, p, own), POINTS, n
-    )
-
-
-def on_all(check: Check, sets: Sets) -> Callable[[Results], Finding]:
-    """On every data set."""
-
-    def judge(results: Results) -> Finding:
-        asked = sets(results.profile)
-        found = [(pictures.name, check(results, pictures, len(asked))) for pictures in asked]
-        return all_of([Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found])
-
-    return judge
-
-
-class Table3(PictureArtifact):
+class Table3(ImageArtifact):
     name = "table3"
     title = "Table 3: accuracy of a Wide ResNet that is an energy model too"
     columns = (
@@ -71,26 +37,38 @@ class Table3(PictureArtifact):
         Column("calibration_error", "ECE", 3),
     )
 
-    def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        yield Claim("alpha-buys-accuracy", "A larger weight on the labels buys accuracy: α = 100 beats α = 1.", "Sec. 6",
-                    on_all(above("VERA α=100", "VERA α=1"), sets))  # fmt: skip
-        yield Claim("as-accurate-as-jem", f"VERA with α = 100 is as accurate as JEM, to within {POINTS:g} points.", "Sec. 6",
-                    on_all(not_below("JEM", "VERA α=100"), sets))  # fmt: skip
+    def claims_on(self, data: DataSets[ImageSetting]) -> Iterator[Claim]:
+        yield Claim(
+            "alpha-buys-accuracy",
+            "A larger weight on the labels buys accuracy: α = 100 beats α = 1.",
+            "Sec. 6",
+            on_all(check_more_accurate(IMAGES, OURS, "VERA α=1"), data),
+        )
+        yield Claim(
+            "as-accurate-as-jem",
+            f"VERA with α = 100 is as accurate as JEM, to within {POINTS:g} points.",
+            "Sec. 6",
+            on_all(is_as_accurate, data),
+        )
 
     def render(self, results: Results) -> Sheet:
-        lines = [line for pictures in self.sets(results.profile) for line in self.block(results, pictures)]
+        lines = [line for data in self.data(results.profile) for line in self.block(results, data)]
         text = "Accuracy on the test set at the end of training, higher is better"
-        return self.sheet(results, text, self.columns, lines, tuple(self.notes()))
+        notes = (
+            "Best on the way: the highest of all evaluations, chosen on the test set; never a result.",
+            "The paper's Classifier, JEM and HDGE are copied from other papers: no verdict.",
+        )
+        return self.sheet(results, text, self.columns, lines, notes)
 
-    def block(self, results: Results, pictures: Pictures) -> Iterator[dict[str, Value]]:
-        for trial in trials(results.profile, [pictures]):
-            last = percent(results.cell(trial, ACCURACY, paper_accuracy(pictures, trial.label)))
+    def block(self, results: Results, data: ImageSetting) -> Iterator[dict[str, Value]]:
+        """The lines of one data set."""
+        for trial in self.trials_on(results.profile, [data]):
+            line = IMAGES.find_line(trial.label)
+            final = to_percent(results.cell(trial, ACCURACY, PAPER.find_for("Table 3", line, data)))
             yield {
-                "dataset": pictures.name, "method": trial.label,
-                ACCURACY: replace(last, comparable=trial.label not in COPIED),
-                BEST: percent(results.cell(trial, BEST)), "calibration_error": results.cell(trial, "calibration_error"),
-            }  # fmt: skip
-
-    def notes(self) -> Iterator[str]:
-        yield "Best on the way: the highest of all evaluations, chosen on the test set; never a result."
-        yield "The paper's Classifier, JEM and HDGE are copied from other papers: no verdict."
+                "dataset": data.name,
+                "method": trial.label,
+                ACCURACY: replace(final, comparable=line is None or not line.copied),
+                BEST: to_percent(results.cell(trial, BEST)),
+                "calibration_error": results.cell(trial, "calibration_error"),
+            }

@@ -1,73 +1,95 @@
 """Table 4: the Fréchet distance of samples from the training images, by the features of a fixed network;
 lower is better.
 
-VERA's samples are its generator's after MALA refinement, JEM's are the chains of its buffer. HDGE as trained
-for Table 3 draws none; its line here has JEM's log p(x) too, as the model of its paper's distance does, and
-its chains. The paper's rows but VERA's are copied from other papers; SNGAN and NCSN are no energy models and
-are not trained here.
+VERA's samples are its generator's after MALA refinement, JEM's are the chains of its buffer. HDGE as
+trained for Table 3 draws no samples. Its line here is also trained with JEM's log p(x), as the model behind
+its paper's distance is, and draws samples by the same chains. All rows of the paper except VERA's are
+copied from other papers. SNGAN and NCSN are not energy models and are not trained here.
 
-Trap: at `laptop` the data are digits and the network is a digit classifier. Its distance is no FID: it orders
-methods, no more.
+Trap: at `laptop` the data are digits and the network is a digit classifier. Its distance is not an FID; it
+only orders methods.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bench.artifact import Column, Sheet, Value
+from bench.experiment_artifact import DataSets, on_first
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
-from bench.paper.experiments.image_artifact import Check, Sets, on_first
-from bench.paper.experiments.images import Pictures, line, trial_of
-from bench.paper.tables.image_tables import SOURCE, Judge, SampledPictures, printed, reference_cell, referred
+from bench.paper.experiments.images import IMAGES, ImageSetting
+from bench.paper.image_artifact import SampleArtifact
+from bench.paper.tables.sample_quality import SOURCE, SampleQuality, cell_of_paper
+from bench.paper.values import PAPER
+from sweeps.trial.identity import Trial
 
-REFERENCES = ("SNGAN", "NCSN")
+NOT_TRAINED = ("SNGAN", "NCSN")
 
 
-def lower(better: str, worse: str) -> Check:
-    def check(results: Results, pictures: Pictures) -> Finding:
-        trials = (trial_of(line(label), pictures, results.profile) for label in (better, worse))
-        return Judge(results, pictures).closer(*trials)
+def closer(better: str, worse: str) -> Callable[[Results, ImageSetting], Finding]:
+    """A claim that the samples of one line are closer to the data than those of another."""
+
+    def check(results: Results, data: ImageSetting) -> Finding:
+        trials = (IMAGES.trial(label, results.profile, data) for label in (better, worse))
+        return SampleQuality(results, data).check_closer(*trials)
 
     return check
 
 
-class Table4(SampledPictures):
+class Table4(SampleArtifact):
     name = "table4"
     title = "Table 4: Fréchet distance of samples"
 
-    def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        yield Claim("samples-beat-jem", "VERA's refined samples lie closer to the data than JEM's.", "Sec. 6",
-                    on_first(lower("VERA α=1", "JEM"), sets))  # fmt: skip
-        yield Claim("labels-cost-quality", "A smaller weight on the labels gives better samples: α = 1 beats α = 100.",
-                    "Sec. 6", on_first(lower("VERA α=1", "VERA α=100"), sets))  # fmt: skip
+    def claims_on(self, data: DataSets[ImageSetting]) -> Iterator[Claim]:
+        yield Claim(
+            "samples-beat-jem",
+            "VERA's refined samples lie closer to the data than JEM's.",
+            "Sec. 6",
+            on_first(closer("VERA α=1", "JEM"), data),
+        )
+        yield Claim(
+            "labels-cost-quality",
+            "A smaller weight on the labels gives better samples: α = 1 beats α = 100.",
+            "Sec. 6",
+            on_first(closer("VERA α=1", "VERA α=100"), data),
+        )
 
     def render(self, results: Results) -> Sheet:
-        pictures = self.pictures(results.profile)
-        judge, trials = Judge(results, pictures), list(self.trials(results.profile))
+        quality = SampleQuality(results, self.first_set(results.profile))
+        trials = list(self.trials(results.profile))
         columns = (
-            Column("dataset", "data"), Column("method", "method"), Column("fid", judge.heading(judge.distance, trials), 1),
-            Column("kid", "KID", 4), Column("source", "source of the paper's value"),
-        )  # fmt: skip
-        lines = (*self.measured(judge), *self.references(judge))
-        text = "Fréchet distance of samples from the training images, lower is better"
-        notes = (
-            "The distance of few samples is too large by an amount that falls with their number: compare at one n.",
+            Column("dataset", "data"),
+            Column("method", "method"),
+            Column("fid", quality.make_heading(quality.distance, trials), 1),
+            Column("kid", "KID", 4),
+            Column("source", "source of the paper's value"),
         )
-        return self.sheet(results, text, columns, lines, notes)
+        lines = (*(self.line(quality, trial) for trial in trials), *self.not_trained(quality))
+        text = "Fréchet distance of samples from the training images, lower is better"
+        note = (
+            "The distance of few samples is too large by an amount that falls with their number: "
+            "compare at one n."
+        )
+        return self.sheet(results, text, columns, lines, (note,))
 
-    def measured(self, judge: Judge) -> Iterator[dict[str, Value]]:
-        for trial in self.trials(judge.results.profile):
-            method, variant = referred(trial.label)
-            found = judge.cell(trial, "fid", printed("Table 4", method, "FID", variant=variant))
-            source = "" if found.paper is None else SOURCE if not found.comparable else "the paper's own"
+    def line(self, quality: SampleQuality, trial: Trial) -> dict[str, Value]:
+        paper = quality.find_paper_value("Table 4", trial, "FID", "100 MALA steps")
+        found = quality.cell(trial, "fid", paper)
+        return {
+            "dataset": quality.data.name,
+            "method": trial.label,
+            "fid": found,
+            "kid": quality.cell(trial, "kid"),
+            "source": "" if found.paper is None else "the paper's own" if found.comparable else SOURCE,
+        }
+
+    def not_trained(self, quality: SampleQuality) -> Iterator[dict[str, Value]]:
+        """The lines of methods that the paper quotes, where its values are comparable."""
+        for method in NOT_TRAINED if quality.is_comparable else ():
+            value = PAPER.find("Table 4", method=method, metric="FID")
             yield {
-                "dataset": judge.pictures.name,
-                "method": trial.label,
-                "fid": found,
-                "kid": judge.cell(trial, "kid"),
-                "source": source,
+                "dataset": quality.data.name,
+                "method": method,
+                "fid": cell_of_paper(value),
+                "kid": cell_of_paper(),
+                "source": SOURCE,
             }
-
-    def references(self, judge: Judge) -> Iterator[dict[str, Value]]:
-        for method in REFERENCES if judge.comparable else ():
-            known = {"fid": reference_cell(printed("Table 4", method, "FID")), "kid": reference_cell()}
-            yield {"dataset": judge.pictures.name, "method": method, **known, "source": SOURCE}

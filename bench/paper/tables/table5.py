@@ -1,79 +1,72 @@
-"""Table 5: telling the data from what is not: AUROC of three scores on every unseen set; .5 is no separation.
+"""Table 5: telling the data from unseen sets: AUROC of three scores on every unseen set; .5 is no
+separation.
 
-The paper scores by f(x) = log p(x) + const. Beside it stand the largest class probability and −‖∇f(x)‖, which
-need the same network. Which α the paper's VERA has is not said: both are shown, and its value stands beside α
-= 100, the one that classifies.
+The paper scores by f(x) = log p(x) + const. The table adds the largest class probability and −‖∇f(x)‖,
+which need the same network. The paper does not say which α its VERA has. Both are shown, and the paper's
+value stands in the line of α = 100, the one that classifies.
 
-Trap: less than .5 means that the unseen images look more like data than the data do, as the paper finds on
-CelebA; it is no error.
+Trap: an AUROC below .5 means that the unseen images look more like data than the data do, as the paper
+finds on CelebA. It is not an error.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from bench.artifact import Column, Sheet, Value
-from bench.judging.cell import Cell
-from bench.judging.claims import Claim, Finding, all_of, compare
+from bench.experiment_artifact import DataSets, on_first
+from bench.judging.claims import Claim, Finding, check_above, require_all
 from bench.judging.results import Results
-from bench.paper.experiments.image_artifact import Sets, on_first
-from bench.paper.experiments.images import COPIED, UNSEEN, Pictures, line, trial_of
-from bench.paper.tables.image_tables import SOURCE, FirstPictures, printed, reference_cell
+from bench.paper.experiments.images import IMAGES, UNSEEN, ImageSetting
+from bench.paper.image_artifact import FirstSetArtifact
+from bench.paper.tables.sample_quality import SOURCE, cell_of_paper
+from bench.paper.values import PAPER
 from sweeps.trial.identity import Trial
 
 SCORES = {"f": "f(x)", "confidence": "max p(y|x)", "gradient": "−‖∇f(x)‖"}
 IN_PAPER = {"JEM": "JEM", "HDGE": "HDGE", "VERA α=100": "VERA"}
+"""Line → its method in the paper's Table 5."""
 GLOW, OURS, RIVAL, FAILS_ON = "GLOW", "VERA α=100", "JEM", "celeba-test"
 
 
-def paper_auroc(pictures: Pictures, method: str, unseen: str) -> float | None:
-    if pictures.reference is None or unseen not in UNSEEN:
+def find_paper_auroc(data: ImageSetting, method: str, unseen: str) -> float | None:
+    if data.reference is None or unseen not in UNSEEN:
         return None
-    return printed("Table 5", method, "AUROC", f"{pictures.reference} vs {UNSEEN[unseen]}")
+    return PAPER.find("Table 5", method=method, dataset=f"{data.reference} vs {UNSEEN[unseen]}")
 
 
-def separations(results: Results, pictures: Pictures) -> Mapping[str, Finding]:
-    """On every unseen set, whether f of VERA separates better than f of JEM."""
-    return {key: separates(results, pictures, key, OURS, RIVAL) for key in pictures.unseen or {}}
+def check_separations(results: Results, data: ImageSetting) -> Mapping[str, Finding]:
+    """For every unseen set, whether f of VERA separates it better than f of JEM."""
+    return {key: check_separation(results, data, key, OURS, RIVAL) for key in data.unseen}
 
 
-def separates(results: Results, pictures: Pictures, key: str, high: str, low: str) -> Finding:
-    """Whether f of one separates better than f of the other from one of several unseen sets."""
-    unseen = pictures.unseen or {}
-
-    def auroc(label: str) -> Cell:
-        return results.cell(trial_of(line(label), pictures, results.profile), f"auroc_f_{key}")
-
-    return compare(f"{unseen[key]}: {high}", auroc(high), low, auroc(low), len(unseen))
+def check_separation(results: Results, data: ImageSetting, key: str, high: str, low: str) -> Finding:
+    """Whether f of one line separates an unseen set better than f of another line."""
+    trials = (IMAGES.trial(label, results.profile, data) for label in (high, low))
+    best, other = (results.cell(trial, f"auroc_f_{key}") for trial in trials)
+    return check_above(f"{data.unseen[key]}: {high}", best, low, other, len(data.unseen))
 
 
-def three_of_four(results: Results, pictures: Pictures) -> Finding:
-    """Better on three sets and worse on CelebA. Without the paper's sets there is nothing to check."""
-    found = separations(results, pictures)
+def three_of_four(results: Results, data: ImageSetting) -> Finding:
+    """Better on three of the paper's sets and worse on CelebA. Undetermined on any other sets."""
+    found = check_separations(results, data)
     if set(found) != set(UNSEEN):
         evidence = "; ".join(finding.evidence for finding in found.values())
         return Finding("undetermined", f"the profile has none of the paper's four sets together; {evidence}")
-    return all_of(
-        [
-            separates(results, pictures, key, RIVAL, OURS) if key == FAILS_ON else own
-            for key, own in found.items()
-        ]
-    )
+    fails = check_separation(results, data, FAILS_ON, RIVAL, OURS)
+    return require_all([fails if key == FAILS_ON else finding for key, finding in found.items()])
 
 
-def mostly_better(results: Results, pictures: Pictures) -> Finding:
-    """On all unseen sets but at most one, whatever they are."""
-    found = list(separations(results, pictures).values())
-    better, worse = (
-        sum(finding.judgement == judgement for finding in found) for judgement in ("supported", "refuted")
-    )
+def mostly_better(results: Results, data: ImageSetting) -> Finding:
+    """Better on all unseen sets of the profile except at most one."""
+    found = list(check_separations(results, data).values())
+    judgements = [finding.judgement for finding in found]
     evidence = "; ".join(finding.evidence for finding in found)
-    return Finding(
-        "supported" if better >= max(1, len(found) - 1) else "refuted" if worse > 1 else "undetermined",
-        evidence,
-    )
+    if judgements.count("supported") >= max(1, len(found) - 1):
+        return Finding("supported", evidence)
+    return Finding("refuted" if judgements.count("refuted") > 1 else "undetermined", evidence)
 
 
-class Table5(FirstPictures):
+class Table5(FirstSetArtifact):
     name = "table5"
     title = "Table 5: AUROC of seen against unseen images"
     columns = (
@@ -83,45 +76,48 @@ class Table5(FirstPictures):
         *(Column(key, f"AUROC of {name}", 3) for key, name in SCORES.items()),
     )
 
-    def claims_on(self, sets: Sets) -> Iterator[Claim]:
-        yield Claim("three-of-four",
-                    "f of VERA separates better than JEM's on SVHN, CIFAR100 and CIFAR10-Interp, and fails on CelebA.", "Sec. 6",
-                    on_first(three_of_four, sets))  # fmt: skip
-        yield Claim("mostly-better", "f of VERA separates better than f of JEM on all unseen sets but at most one.",
-                    "Sec. 6, on the profile's sets", on_first(mostly_better, sets))  # fmt: skip
-
-    def render(self, results: Results) -> Sheet:
-        pictures = self.pictures(results.profile)
-        blocks = [self.block(results, pictures, *entry) for entry in (pictures.unseen or {}).items()]
-        text = "Probability that a held-out image scores above an unseen one, higher is better"
-        return self.sheet(
-            results,
-            text,
-            self.columns,
-            [entry for block in blocks for entry in block],
-            tuple(self.notes(pictures)),
+    def claims_on(self, data: DataSets[ImageSetting]) -> Iterator[Claim]:
+        yield Claim(
+            "three-of-four",
+            "f of VERA separates better than JEM's on SVHN, CIFAR100 and CIFAR10-Interp, "
+            "and fails on CelebA.",
+            "Sec. 6",
+            on_first(three_of_four, data),
+        )
+        yield Claim(
+            "mostly-better",
+            "f of VERA separates better than f of JEM on all unseen sets but at most one.",
+            "Sec. 6, on the profile's sets",
+            on_first(mostly_better, data),
         )
 
-    def block(self, results: Results, pictures: Pictures, key: str, name: str) -> Iterator[dict[str, Value]]:
-        place: dict[str, Value] = {"dataset": pictures.name, "unseen": name}
+    def render(self, results: Results) -> Sheet:
+        data = self.first_set(results.profile)
+        lines = [line for key in data.unseen for line in self.block(results, data, key)]
+        text = "Probability that a held-out image scores above an unseen one, higher is better"
+        return self.sheet(results, text, self.columns, lines, tuple(self.notes(data)))
+
+    def block(self, results: Results, data: ImageSetting, key: str) -> Iterator[dict[str, Value]]:
+        """The lines of one unseen set."""
+        sets: dict[str, Value] = {"dataset": data.name, "unseen": data.unseen[key]}
         for trial in self.trials(results.profile):
-            yield place | {"method": trial.label} | self.scores(results, pictures, trial, key)
-        known = paper_auroc(pictures, GLOW, key)
-        if known is not None:
-            yield place | {
-                "method": GLOW,
-                "f": reference_cell(known),
-                "confidence": reference_cell(),
-                "gradient": reference_cell(),
-            }
+            yield {**sets, "method": trial.label, **self.scores(results, data, trial, key)}
+        paper = find_paper_auroc(data, GLOW, key)
+        if paper is not None:
+            others = {"confidence": cell_of_paper(), "gradient": cell_of_paper()}
+            yield {**sets, "method": GLOW, "f": cell_of_paper(paper), **others}
 
-    def scores(self, results: Results, pictures: Pictures, trial: Trial, key: str) -> dict[str, Value]:
+    def scores(self, results: Results, data: ImageSetting, trial: Trial, key: str) -> dict[str, Value]:
         found = {score: results.cell(trial, f"auroc_{score}_{key}") for score in SCORES}
-        method = IN_PAPER.get(trial.label)
-        known = None if method is None else paper_auroc(pictures, method, key)
-        return {**found, "f": replace(found["f"], paper=known, comparable=trial.label not in COPIED)}
+        method, line = IN_PAPER.get(trial.label), IMAGES.find_line(trial.label)
+        paper = None if method is None else find_paper_auroc(data, method, key)
+        comparable = line is None or not line.copied
+        return {**found, "f": replace(found["f"], paper=paper, comparable=comparable)}
 
-    def notes(self, pictures: Pictures) -> Iterator[str]:
+    def notes(self, data: ImageSetting) -> Iterator[str]:
         yield "Not measured: the files of the unseen set were not there; it is left out, never replaced."
-        if pictures.reference is not None:
-            yield f"JEM, HDGE, {GLOW}: {SOURCE} from other papers, no verdict. Which α the paper's VERA has is not said."
+        if data.reference is not None:
+            yield (
+                f"JEM, HDGE, {GLOW}: {SOURCE} from other papers, no verdict. "
+                "Which α the paper's VERA has is not said."
+            )

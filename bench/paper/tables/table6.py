@@ -1,164 +1,92 @@
-"""Table 6: accuracy with ten labels a class on four tables of numbers, three seeds; a seed changes split,
-labels and weights.
+"""Table 6: accuracy with ten labels for each class on four tabular data sets, three seeds. A seed changes
+split, labels and weights.
 
-The accuracy is the last one, as the paper's is what a model "converged to"; the best on the way, chosen on
-the very points it is measured on, stands beside it. Brier score and calibration error say how far the
-probabilities can be trusted, AUROC where there are two classes. A classifier that ends up saying one class
-for everything has collapsed: it counts in its own column, for its accuracy alone does not show it.
+The accuracy is the last one, because the paper's is what a model "converged to". The best during training,
+chosen on the points it is measured on, has a column of its own. Brier score and calibration error measure
+how far the probabilities can be trusted; AUROC is given for two classes. A classifier that ends up
+predicting one class for everything has collapsed. It is counted in its own column, because its accuracy
+does not show it.
 
-Trap: the copy of HUMAN that stands in for UCI's file has 296 columns that were recomputed; rows made with it
-say so.
+Trap: the copy of HUMAN that replaces UCI's file has 296 recomputed columns. A note names rows that were
+made with it.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
-from bench.artifact import Artifact, Column, Sheet, Value, names_on
-from bench.judging.cell import Cell
-from bench.judging.claims import Claim, Finding, all_of, compare
-from bench.judging.results import Results, metrics_of
-from bench.paper.experiments.tabular import (
-    ABOUT,
-    LABELS,
-    LINES,
-    TABLES,
-    Table,
-    data_notes,
-    flop,
-    line,
-    own_table,
-    trials,
-)
-from bench.paper.values import paper_value
-from bench.render.caption import caption_tail
+from bench.artifact import Column, Sheet, Value
+from bench.experiment_artifact import DataArtifact, DataSets, on_all
+from bench.judging.claims import Claim, Finding
+from bench.judging.results import Results, read_metrics
+from bench.paper.experiments.tabular import TABULAR
+from bench.paper.experiments.tabular_data import LABELS, TableSetting, read_data_notes
+from bench.paper.tables.accuracy import ACCURACY, BEST, check_more_accurate, to_percent
+from bench.paper.values import PAPER
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Component
 
-ACCURACY, BEST = "test_accuracy", "best_test_accuracy"
-SEEDS_OF_PAPER = 3
-"""Runs behind each of its values."""
-
-
-def percent(cell: Cell) -> Cell:
-    return replace(cell, values=tuple(100 * value for value in cell.values))
+PAPER_RUNS = 3
+"""Runs behind each of the paper's values."""
+PROBABILITY_METRICS = ("brier", "calibration_error", "auroc")
 
 
-def paper_accuracy(table: Table, label: str) -> float | None:
-    if table.reference is None or label not in [entry.label for entry in LINES]:
-        return None
-    return paper_value("Table 6", dataset=table.reference, method=label)
-
-
-def accuracy(results: Results, table: Table, label: str) -> Cell:
-    return percent(results.cell(line(label).trial(table, results.profile), ACCURACY))
-
-
-def collapsed(results: Results, trial: Trial) -> str:
-    """How many of the trials that ended ok say one class for everything."""
+def describe_collapses(results: Results, trial: Trial) -> str:
+    """How many of the trials that ended ok predict one class for everything."""
     values = results.cell(trial, "collapsed").values
     return f"{round(sum(values))} of {len(values)}" if values else ""
 
 
-Check = Callable[[Results, Table, int], Finding]
-"""Of one data set, as one of so many."""
-Tables = Callable[[Profile], Sequence[Table]]
+def count_collapses(rows: Sequence[Row]) -> int:
+    return sum(read_metrics(row).get("collapsed") == 1 for row in rows if row.outcome == "ok")
 
 
-def everywhere(check: Check, tables: Tables) -> Callable[[Results], Finding]:
-    """A claim about one data set, on all of them."""
-
-    def judge(results: Results) -> Finding:
-        asked = tables(results.profile)
-        found = {table.name: check(results, table, len(asked)) for table in asked}
-        return all_of(
-            [Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found.items()]
-        )
-
-    return judge
-
-
-def above(high: str, low: str) -> Check:
-    def check(results: Results, table: Table, comparisons: int) -> Finding:
-        return compare(high, accuracy(results, table, high), low, accuracy(results, table, low), comparisons)
-
-    return check
-
-
-def collapses(rows: Sequence[Row]) -> int:
-    return sum(metrics_of(row).get("collapsed") == 1 for row in rows if row.outcome == "ok")
-
-
-def jem_fails(results: Results, table: Table, comparisons: int) -> Finding:
-    """On one data set: most of its trials diverge, or collapse where the labels alone do not; else what is
-    left of it lies below what they give. One trial alone is no failure of the method."""
-    rows, alone = (results.like(line(label).trial(table, results.profile)) for label in ("JEM", "Supervised"))
+def jem_fails(results: Results, table: TableSetting, comparisons: int) -> Finding:
+    """On one data set: most trials of JEM diverge, or collapse where the supervised baseline does not, or its
+    accuracy is below that baseline. A single failed trial is not a failure of the method."""
+    rows, baseline = (
+        results.find_rows(TABULAR.trial(label, results.profile, table)) for label in ("JEM", "Supervised")
+    )
     if not rows:
         return Finding("undetermined", "JEM not run")
-    diverged, said_one = sum(row.outcome == "diverged" for row in rows), collapses(rows)
-    counts = f"of {len(rows)} trials {diverged} diverged and {said_one} collapsed"
-    lost = diverged + (said_one if alone and not collapses(alone) else 0)
-    if len(rows) > 1 and 2 * lost > len(rows):
+    diverged, collapsed = sum(row.outcome == "diverged" for row in rows), count_collapses(rows)
+    counts = f"of {len(rows)} trials {diverged} diverged and {collapsed} collapsed"
+    failed = diverged + (collapsed if baseline and not count_collapses(baseline) else 0)
+    if len(rows) > 1 and 2 * failed > len(rows):
         return Finding("supported", counts)
-    finding = above("Supervised", "JEM")(results, table, comparisons)
+    finding = check_more_accurate(TABULAR, "Supervised", "JEM")(results, table, comparisons)
     return Finding(finding.judgement, f"{counts}; {finding.evidence}")
 
 
 def one_network(results: Results) -> Finding:
-    """Whether VERA's trials on all data sets share hidden layers, of energy and generator alike; what else
-    differs is said."""
-    networks: dict[str, dict[str, Any]] = {}
-    for table in TABLES[results.profile]:
-        for row in results.like(line("VERA").trial(table, results.profile))[:1]:
-            parts = json.loads(row.spec)["networks"]
+    """Whether VERA's trials have the same hidden layers on all data sets, in energy and generator. The
+    evidence names the settings that differ."""
+    tables, networks = TABULAR.data(results.profile), dict[str, dict[str, Any]]()
+    for table in tables:
+        for row in results.find_rows(TABULAR.trial("VERA", results.profile, table))[:1]:
+            components = json.loads(row.spec)["networks"].items()
             networks[table.name] = {
-                f"{role} {name}": value for role, part in parts.items() for name, value in part.items()
+                f"{role} {name}": value for role, component in components for name, value in component.items()
             }
-    missing = len(TABLES[results.profile]) - len(networks)
-    if missing:
+    if missing := len(tables) - len(networks):
         return Finding("undetermined", f"{missing} data sets have no VERA trial")
-    differing = [
-        key for key in next(iter(networks.values())) if len({str(own[key]) for own in networks.values()}) > 1
-    ]
-    told = [
+    settings = next(iter(networks.values()))
+    differing = [key for key in settings if len({str(own[key]) for own in networks.values()}) > 1]
+    described = [
         f"{key} is {', '.join(f'{own[key]} on {name}' for name, own in networks.items())}"
         for key in differing
     ]
-    same = not any(key.endswith(" hidden") for key in differing)
-    return Finding(
-        "supported" if same else "refuted",
-        "; ".join(["hidden layers are the same" if same else "", *told]).strip("; "),
-    )
+    if any(key.endswith(" hidden") for key in differing):
+        return Finding("refuted", "; ".join(described))
+    return Finding("supported", "; ".join(["hidden layers are the same", *described]))
 
 
-def claims_on(tables: Tables) -> tuple[Claim, ...]:
-    """What can be asked of any data."""
-    return (
-        Claim("vera-beats-supervised", "VERA beats training on the labels alone, on every set.", "Sec. 6.1",
-              everywhere(above("VERA", "Supervised"), tables)),
-        Claim("vera-beats-vat", "VERA beats VAT on every set (in the paper's own table they tie on MNIST).", "Sec. 6.1",
-              everywhere(above("VERA", "VAT"), tables)),
-        Claim("vera-beats-meg", "VERA beats MEG on every set.", "Sec. 6.1", everywhere(above("VERA", "MEG"), tables)),
-        Claim("jem-fails", "JEM trained with PCD fails on tables: it diverges, collapses, or falls below the labels alone.",
-              "Sec. 6.1", everywhere(jem_fails, tables)),
-    )  # fmt: skip
-
-
-class Table6(Artifact):
+class Table6(DataArtifact):
+    experiment = TABULAR
     name = "table6"
     title = "Table 6: accuracy with ten labels a class"
     takes = "tables"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
-        "smoke": (0,),
-        "laptop": (0, 1, 2),
-        "paper": (0, 1, 2),
-    }
-    claims = (
-        *claims_on(TABLES.__getitem__),
-        Claim("one-network", "One architecture serves all data sets.", "Sec. 6.1", one_network),
-    )
     columns = (
         Column("dataset", "data"),
         Column("method", "method"),
@@ -170,55 +98,63 @@ class Table6(Artifact):
         Column("auroc", "AUROC", 3),
     )
 
-    def __init__(self, dataset: Component | None = None) -> None:
-        self.dataset = dataset
-        if dataset is not None:
-            self.claims = claims_on(self.tables)
-
-    def on(self, dataset: Component) -> "Table6":
-        return Table6(dataset)
-
-    def tables(self, profile: Profile) -> Sequence[Table]:
-        return TABLES[profile] if self.dataset is None else [own_table(self.dataset, profile)]
-
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        return trials(profile, self.tables(profile))
-
-    def flop(self, trial: Trial) -> float | None:
-        return flop(trial)
+    def claims_on(self, data: DataSets[TableSetting]) -> Iterator[Claim]:
+        yield Claim(
+            "vera-beats-supervised",
+            "VERA beats training on the labels alone, on every set.",
+            "Sec. 6.1",
+            on_all(check_more_accurate(TABULAR, "VERA", "Supervised"), data),
+        )
+        yield Claim(
+            "vera-beats-vat",
+            "VERA beats VAT on every set (in the paper's own table they tie on MNIST).",
+            "Sec. 6.1",
+            on_all(check_more_accurate(TABULAR, "VERA", "VAT"), data),
+        )
+        yield Claim(
+            "vera-beats-meg",
+            "VERA beats MEG on every set.",
+            "Sec. 6.1",
+            on_all(check_more_accurate(TABULAR, "VERA", "MEG"), data),
+        )
+        yield Claim(
+            "jem-fails",
+            "JEM trained with PCD fails on tables: it diverges, collapses, or falls below the labels alone.",
+            "Sec. 6.1",
+            on_all(jem_fails, data),
+        )
+        if self.dataset is None:
+            yield Claim("one-network", "One architecture serves all data sets.", "Sec. 6.1", one_network)
 
     def render(self, results: Results) -> Sheet:
-        profile = results.profile
-        lines = tuple(line for table in self.tables(profile) for line in self.block(results, table))
-        rows = results.rows_of(self.trials(profile))
-        caption = f"Held-out accuracy at the end of training, higher is better; {ABOUT[profile]}. {caption_tail(rows)}"
-        notes = (*self.notes(), *data_notes(rows), *results.notes)
-        name, title = self.names(profile)
-        return Sheet(name, title, caption, self.columns, lines, profile, notes)
+        lines = [line for table in self.data(results.profile) for line in self.block(results, table)]
+        text = "Held-out accuracy at the end of training, higher is better"
+        notes = (
+            "Best on the way: the highest of all evaluations, chosen on the held-out points; never a result.",
+            "Collapsed: gives one class to more than 95 % of the held-out points. "
+            "Brier is the multi-class form; ECE has 20 bins.",
+            *read_data_notes(self.rows(results)),
+        )
+        return self.sheet(results, text, self.columns, lines, notes)
 
     def names(self, profile: Profile) -> tuple[str, str]:
-        """Of its files, and as it is printed: on other data it has its own, and maybe more or fewer
-        labels."""
-        if self.dataset is None:
-            return self.name, self.title
-        name, title = names_on(self, self.tables(profile)[0].name)
-        shown = self.dataset.get("labels_per_class", LABELS)
-        labels = {LABELS: "ten labels a class", None: "every label"}.get(shown, "few labels")
-        return name, title.replace("ten labels a class", labels)
+        """As for any artifact on other data; the title gives the number of labels."""
+        name, title = super().names(profile)
+        labels = (self.dataset or {}).get("labels_per_class", LABELS)
+        text = {LABELS: "ten labels a class", None: "every label"}.get(labels, "few labels")
+        return name, title.replace("ten labels a class", text)
 
-    def block(self, results: Results, table: Table) -> Iterator[dict[str, Value]]:
-        for trial in trials(results.profile, [table]):
-            measured = {key: results.cell(trial, key) for key in ("brier", "calibration_error", "auroc")}
-            last = replace(
-                percent(results.cell(trial, ACCURACY, paper_accuracy(table, trial.label))),
-                paper_runs=SEEDS_OF_PAPER,
-            )
+    def block(self, results: Results, table: TableSetting) -> Iterator[dict[str, Value]]:
+        """The lines of one data set."""
+        for trial in self.trials_on(results.profile, [table]):
+            paper = PAPER.find_for("Table 6", TABULAR.find_line(trial.label), table)
+            final = to_percent(results.cell(trial, ACCURACY, paper))
+            measured = {key: results.cell(trial, key) for key in PROBABILITY_METRICS}
             yield {
-                "dataset": table.name, "method": trial.label, ACCURACY: last, "collapsed": collapsed(results, trial),
-                BEST: percent(results.cell(trial, BEST)),
+                "dataset": table.name,
+                "method": trial.label,
+                ACCURACY: replace(final, paper_runs=PAPER_RUNS),
+                "collapsed": describe_collapses(results, trial),
+                BEST: to_percent(results.cell(trial, BEST)),
                 **{key: cell if cell.values else "" for key, cell in measured.items()},
-            }  # fmt: skip
-
-    def notes(self) -> Iterator[str]:
-        yield "Best on the way: the highest of all evaluations, chosen on the held-out points; never a result."
-        yield "Collapsed: gives one class to more than 95 % of the held-out points. Brier is the multi-class form; ECE has 20 bins."
+            }

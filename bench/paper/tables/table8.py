@@ -1,9 +1,10 @@
-"""Table 8: what the data sets hold, counted on the data as they are trained on, against the paper's counts.
+"""Table 8: features, examples and classes of the data sets, counted on the loaded data and compared with
+the paper's counts.
 
-Its trials load the data and take one step of a tiny classifier; the numbers are of the split that any trial
-with that seed has. "Examples" are training points after the held-out ones were taken away, except for MNIST,
-which has a test set of its own. The largest class is that of the training points, so it depends on the split:
-with the published code's default seed it is the paper's.
+Its trials load the data and take one step of a tiny classifier. The numbers belong to the split that every
+trial with this seed has. "Examples" are training points without the held-out ones, except for MNIST, which
+has its own test set. The largest class is that of the training points, so it depends on the split; with the
+default seed of the published code it equals the paper's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,12 +12,13 @@ from dataclasses import replace
 from typing import ClassVar
 
 from bench.artifact import Artifact, Column, Sheet, Value
-from bench.judging.claims import Claim, Finding, all_of
+from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.results import Results
-from bench.paper.experiments.tabular import TABLES, Table, data_notes, made
-from bench.paper.values import paper_value
-from bench.render.caption import caption_tail
-from bench.render.layout import exact
+from bench.paper.experiments.tabular import TABULAR
+from bench.paper.experiments.tabular_data import TableSetting, read_data_notes
+from bench.paper.values import PAPER
+from bench.render.caption import describe_origin
+from bench.render.numbers import format_exact
 from sweeps.trial.identity import Profile, Trial
 
 SEED = 1234
@@ -29,31 +31,50 @@ FACTS = {
 }
 
 
-def facts_trial(table: Table, profile: Profile) -> Trial:
-    trial = made(table, profile, table.name, {"name": "supervised"}, ("energy",), steps=1)
-    tiny = {"energy": {"name": "mlp-classifier", "hidden": [8]}}
-    return replace(trial, spec=replace(trial.spec, networks=tiny, seed=SEED))
+def make_facts_trial(table: TableSetting, profile: Profile) -> Trial:
+    trial = TABULAR.trial("Supervised", profile, table)
+    spec = replace(
+        trial.spec,
+        networks={"energy": {"name": "mlp-classifier", "hidden": [8]}},
+        method={"name": "supervised"},
+        steps=1,
+        evaluate_every=1,
+        seed=SEED,
+    )
+    return replace(trial, spec=spec, label=table.name)
 
 
-def agrees(fact: str, ours: float, paper: float) -> bool:
-    """Counts must be equal; a percentage is printed with one digit."""
+def find_paper_facts(table: TableSetting) -> dict[str, float]:
+    """The paper's counts; none for a data set that it does not have."""
+    if table.reference is None:
+        return {}
+    return {fact: PAPER.value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
+
+
+def is_equal(fact: str, ours: float, paper: float) -> bool:
+    """Whether a count equals the paper's, which prints percentages with one digit."""
     return round(ours, 1) == paper if fact == "max_class_percent" else ours == paper
 
 
 def counts_agree(results: Results) -> Finding:
-    if not any(table.reference for table in TABLES[results.profile]):
+    tables = [table for table in TABULAR.data(results.profile) if table.reference]
+    if not tables:
         return Finding("undetermined", f"the {results.profile} profile has data of its own")
-    return all_of([_of_table(results, table) for table in TABLES[results.profile] if table.reference])
+    return require_all([check_counts(results, table) for table in tables])
 
 
-def _of_table(results: Results, table: Table) -> Finding:
-    found = {fact: results.cell(facts_trial(table, results.profile), fact).mean for fact in FACTS}
-    paper = {fact: paper_value("Table 8", dataset=table.reference or "", metric=fact) for fact in FACTS}
-    if any(value is None for value in found.values()):
+def check_counts(results: Results, table: TableSetting) -> Finding:
+    """Whether all counts of one data set are the paper's."""
+    trial, paper = make_facts_trial(table, results.profile), find_paper_facts(table)
+    found = {fact: mean for fact in FACTS if (mean := results.cell(trial, fact).mean) is not None}
+    if len(found) < len(FACTS):
         return Finding("undetermined", f"{table.name} was not loaded")
-    wrong = [f"{FACTS[fact]} {exact(value)}, in the paper {exact(paper[fact])}"
-             for fact, value in found.items() if value is not None and not agrees(fact, value, paper[fact])]  # fmt: skip
-    notes = data_notes(results.like(facts_trial(table, results.profile)))
+    wrong = [
+        f"{FACTS[fact]} {format_exact(value)}, in the paper {format_exact(paper[fact])}"
+        for fact, value in found.items()
+        if not is_equal(fact, value, paper[fact])
+    ]
+    notes = read_data_notes(results.find_rows(trial))
     evidence = "; ".join((*(wrong or ["all four equal"]), *notes))
     return Finding("refuted" if wrong else "supported", f"{table.name}: {evidence}")
 
@@ -73,22 +94,15 @@ class Table8(Artifact):
     )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
-        return (facts_trial(table, profile) for table in TABLES[profile])
+        return (make_facts_trial(table, profile) for table in TABULAR.data(profile))
 
     def render(self, results: Results) -> Sheet:
-        lines = tuple(self.line(results, table) for table in TABLES[results.profile])
-        rows = results.rows_of(self.trials(results.profile))
-        caption, notes = (
-            f"Counted on the loaded data. {caption_tail(rows)}",
-            (*data_notes(rows), *results.notes),
-        )
+        lines = tuple(self.line(results, table) for table in TABULAR.data(results.profile))
+        rows = self.rows(results)
+        caption = f"Counted on the loaded data. {describe_origin(rows)}"
+        notes = (*read_data_notes(rows), *results.notes)
         return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
 
-    def line(self, results: Results, table: Table) -> dict[str, Value]:
-        trial = facts_trial(table, results.profile)
-        paper = (
-            {fact: paper_value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
-            if table.reference
-            else {}
-        )
+    def line(self, results: Results, table: TableSetting) -> dict[str, Value]:
+        trial, paper = make_facts_trial(table, results.profile), find_paper_facts(table)
         return {"dataset": table.name} | {fact: results.cell(trial, fact, paper.get(fact)) for fact in FACTS}

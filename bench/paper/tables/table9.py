@@ -1,72 +1,87 @@
-"""Table 9: the settings of Table 6, read off the very trials that Table 6 runs; at `paper` against the
-paper's.
-
-It needs no rows: what stands here is what `vera run table6` would train with.
+"""Table 9: the settings of Table 6, read from the declared trials of Table 6; at `paper` compared with the
+paper's settings. It needs no rows.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
-from bench.paper.experiments.tabular import TABLES, Table, line
-from bench.paper.values import paper_values
-from bench.render.layout import exact
+from bench.paper.experiments.tabular import TABULAR
+from bench.paper.experiments.tabular_data import TableSetting
+from bench.paper.values import PAPER
+from bench.render.numbers import format_exact
 from sweeps.trial.identity import Profile, Trial
 from vera.spec.trial_spec import TrialSpec
 
-Reading = Callable[[Table, TrialSpec], str]
+
+@dataclass(frozen=True)
+class SettingReading:
+    """How a setting of Table 9 is read from the trial of the line that it belongs to."""
+
+    heading: str
+    read: Callable[[TrialSpec, TableSetting], str]
+    label: str = "VERA"
 
 
-def _setting(label: str, name: str) -> Reading:
-    return lambda table, _: exact(line(label).settings(table)[name])
+def _method(name: str) -> Callable[[TrialSpec, TableSetting], str]:
+    return lambda spec, _: format_exact(spec.method[name])
 
 
-def _epochs(table: Table, step: int) -> str:
-    """A step as epochs, to three digits: a part of HEPMASS's one epoch is no whole number of steps."""
-    return exact(step if table.epoch == 1 else float(f"{step / table.epoch:.3g}"))
+def _epochs(step: int, table: TableSetting) -> str:
+    """A step as epochs, with three digits: a part of the one epoch of HEPMASS is no whole number of steps."""
+    return format_exact(step if table.epoch == 1 else float(f"{step / table.epoch:.3g}"))
 
 
-READINGS: dict[str, tuple[str, Reading]] = {
-    "learning_rate": ("learning rate", lambda _, spec: exact(spec.method["lr"])),
-    "epochs": ("epochs", lambda table, spec: exact(spec.steps / table.epoch)),
-    "batch_size": ("batch size", lambda _, spec: str(spec.batch_size)),
-    "decay_rate": ("decay rate", lambda _, spec: exact(spec.method["decay"])),
-    "decay_epochs": (
+READINGS = {
+    "learning_rate": SettingReading("learning rate", _method("lr")),
+    "epochs": SettingReading("epochs", lambda spec, table: format_exact(spec.steps / table.epoch)),
+    "batch_size": SettingReading("batch size", lambda spec, _: str(spec.batch_size)),
+    "decay_rate": SettingReading("decay rate", _method("decay")),
+    "decay_epochs": SettingReading(
         "decay epochs",
-        lambda table, spec: "|".join(_epochs(table, step) for step in spec.method["decay_at"]),
+        lambda spec, table: "|".join(_epochs(step, table) for step in spec.method["decay_at"]),
     ),
-    "z_dim": ("dim(z)", lambda _, spec: str(spec.networks["generator"]["latent_dim"])),
-    "lambda": ("λ", lambda _, spec: exact(spec.method["entropy_weight"])),
-    "alpha": ("α", lambda _, spec: exact(spec.method["alpha"])),
-    "beta": ("β", lambda _, spec: exact(spec.method["beta"])),
-    "vat_epsilon": ("VAT ε", _setting("VAT", "epsilon")),
-    "jem_mcmc_steps_kappa": ("JEM κ", _setting("JEM", "sampler_steps")),
+    "z_dim": SettingReading("dim(z)", lambda spec, _: str(spec.networks["generator"]["latent_dim"])),
+    "lambda": SettingReading("λ", _method("entropy_weight")),
+    "alpha": SettingReading("α", _method("alpha")),
+    "beta": SettingReading("β", _method("beta")),
+    "vat_epsilon": SettingReading("VAT ε", _method("epsilon"), "VAT"),
+    "jem_mcmc_steps_kappa": SettingReading("JEM κ", _method("sampler_steps"), "JEM"),
 }
-"""How each setting is found in VERA's trial, or in that of the method it belongs to."""
+"""By the setting's name in the paper's values."""
 
 
-def read(table: Table, profile: Profile, name: str) -> str:
-    return READINGS[name][1](table, line("VERA").trial(table, profile).spec)
+def read_setting(table: TableSetting, profile: Profile, name: str) -> str:
+    reading = READINGS[name]
+    return reading.read(TABULAR.trial(reading.label, profile, table).spec, table)
 
 
-def paper_setting(table: Table, name: str) -> str:
-    """As the paper prints it, in the form that `read` gives."""
-    found = [entry["value"] for entry in paper_values()
-             if entry["artifact"] == "Table 9" and entry["dataset"] == table.reference and entry["metric"] == name]  # fmt: skip
-    return "|".join(exact(float(part)) for value in found for part in value.split("|"))
+def read_paper_setting(table: TableSetting, name: str) -> str:
+    """The paper's setting in the form of `read_setting`."""
+    text = PAPER.text("Table 9", dataset=table.reference or "", metric=name)
+    return "|".join(format_exact(float(value)) for value in text.split("|"))
 
 
-def differences(profile: Profile) -> list[str]:
-    tables = [table for table in TABLES[profile] if table.reference]
-    return [f"{table.name} {READINGS[name][0]}: {read(table, profile, name)}, in the paper {paper_setting(table, name)}"
-            for table in tables for name in READINGS if read(table, profile, name) != paper_setting(table, name)]  # fmt: skip
+def find_differences(profile: Profile) -> list[str]:
+    """Every setting that is not the paper's."""
+    pairs = [(table, name) for table in TABULAR.data(profile) if table.reference for name in READINGS]
+    settings = [
+        (
+            f"{table.name} {READINGS[name].heading}",
+            read_setting(table, profile, name),
+            read_paper_setting(table, name),
+        )
+        for table, name in pairs
+    ]
+    return [f"{place}: {ours}, in the paper {paper}" for place, ours, paper in settings if ours != paper]
 
 
 def settings_agree(results: Results) -> Finding:
     if results.profile != "paper":
         return Finding("undetermined", f"the {results.profile} profile has settings of its own")
-    found = differences("paper")
+    found = find_differences("paper")
     return Finding("refuted" if found else "supported", "; ".join(found) or f"all {4 * len(READINGS)} equal")
 
 
@@ -83,16 +98,19 @@ class Table9(Artifact):
 
     def render(self, results: Results) -> Sheet:
         profile = results.profile
-        columns = (
-            Column("setting", "setting"),
-            *(Column(table.name, table.name) for table in TABLES[profile]),
-        )
+        tables = TABULAR.data(profile)
+        columns = (Column("setting", "setting"), *(Column(table.name, table.name) for table in tables))
         lines = tuple(self.line(profile, name) for name in READINGS)
-        caption = f"Read off the specifications of the trials of Table 6 at the {profile} profile; no training is needed for it."
-        return Sheet(self.name, self.title, caption, columns, lines, profile, tuple(differences(profile)))
+        caption = (
+            f"Read off the specifications of the trials of Table 6 at the {profile} profile; "
+            "no training is needed for it."
+        )
+        notes = tuple(find_differences(profile))
+        return Sheet(self.name, self.title, caption, columns, lines, profile, notes)
 
     def line(self, profile: Profile, name: str) -> dict[str, Value]:
-        heading = (
-            READINGS[name][0] if profile == "paper" else READINGS[name][0].replace("epochs", "steps")
-        )  # counted in steps
-        return {"setting": heading, **{table.name: read(table, profile, name) for table in TABLES[profile]}}
+        """The setting on every data set. At `smoke` and `laptop` an epoch is a step."""
+        heading = READINGS[name].heading
+        heading = heading if profile == "paper" else heading.replace("epochs", "steps")
+        settings = {table.name: read_setting(table, profile, name) for table in TABULAR.data(profile)}
+        return {"setting": heading, **settings}
