@@ -1,4 +1,4 @@
-"""What the tests of Table 10 share: rows of its trials, and its lines."""
+"""Records of the trials of Table 10, and the lines of the table."""
 
 from toys_helpers import record_of
 
@@ -11,8 +11,8 @@ NEAR, FAR = 0.001, 0.5
 
 
 def record(trial, seed, value, distance=NEAR, shortfall=0.1):
-    """Best of ten batches lies half a nat above the likelihood, the log-density of samples `shortfall` below
-    the ceiling."""
+    """A diverged trial if the value is None. The best of ten batches lies half a nat above the likelihood,
+    the log-density of samples `shortfall` below the ceiling."""
     if value is None:
         return record_of(trial, seed, "diverged", step=914)
     ceiling = CEILINGS[trial.spec.dataset["name"]]
@@ -22,4 +22,5 @@ def record(trial, seed, value, distance=NEAR, shortfall=0.1):
 
 
 def lines_of(results, dataset="moons"):
+    """The lines of one toy by label."""
     return {line["method"]: line for line in TABLE.render(results).lines if line["dataset"] == dataset}

@@ -1,94 +1,170 @@
-"""E-BIAS: estimators of a generator's score against the exact score. Figure 3 compares them, 5 shows the
-generator, 6 its ESS.
+"""Score bias: estimators of a generator's score compared with the exact score. Figure 3 compares the
+estimators, Figure 5 shows the generator, Figure 6 uses its ESS.
 
 The generator is probabilistic PCA of MNIST with 100 components, whose exact score is known. Each estimator is
-tuned on samples of the generator, then estimates the score again and again at the same pairs (z0, x).
+tuned on samples of the generator and then estimates the score many times at the same pairs (z0, x).
 
-Two things are run both ways, because the paper's numbers hang on them: HMC with the full force of the
-posterior, and with that of the prior only, which is what the published code runs; σ as the noise deviation,
-and as the noise *variance*, which is what the published script takes for it. At `laptop` the second σ is
-tried at three burn-ins only, which saves a third of the time.
+The paper's numbers depend on two choices, so both are run: HMC with the full force of the posterior, and with
+that of the prior only, as in the published code; σ as the noise deviation, and as the noise *variance*, as in
+the published script. At `laptop` the second σ has three burn-ins only, which saves a third of the time.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sweeps.trial.identity import Profile, Trial
-from vera.spec.trial_spec import Component, TrialSpec
+from bench.artifact import DEFAULT_SEEDS
+from bench.experiment import DataSetting, Experiment, Line, Scale, change_networks
+from sweeps.trial.identity import Profile
+from vera.spec.trial_spec import Component
 
 Force = Literal["full", "prior_only"]
 Noise = Literal["deviation", "variance"]
 FORCES: Mapping[Force, str] = {"full": "HMC (full force)", "prior_only": "HMC (prior-only force)"}
+IMPORTANCE, LATENT = "IS, k = 20", "z = z0"
 SHORT, LONG = 2, 500
-"""The burn-in of training, and the longest one of the paper."""
+"""The burn-in during training, and the longest in the paper."""
 ALL = (SHORT, 5, 10, 20, 50, 100, 200, LONG)
+"""Every burn-in."""
 
 
 @dataclass(frozen=True)
-class Budget:
-    """The digits, the generator's size, the tuning, and how often the score is estimated at how many
-    pairs."""
+class NoiseReading(DataSetting):
+    """The digits, one reading of the generator's σ, and the burn-ins of HMC with it."""
 
-    dataset: Component
-    latent_dim: int
-    steps: int
-    batch_size: int
-    pairs: int
-    repeats: int
-    burn_ins: Mapping[Noise, tuple[int, ...]]
-    about: str
+    noise: Noise = "deviation"
+    burn_ins: tuple[int, ...] = ALL
 
 
-BUDGETS: Mapping[Profile, Budget] = {
-    "smoke": Budget(
-        {"name": "mnist5k-pixels", "side": 14}, 10, 20, 50, 5, 20, {"deviation": (SHORT, 5), "variance": (SHORT,)},
-        "10 components of digits at 14 × 14, hardly tuned: shows that everything runs, and nothing else",
-    ),
-    "laptop": Budget(
-        {"name": "mnist5k-pixels"}, 100, 500, 200, 20, 400, {"deviation": ALL, "variance": (SHORT, 20, LONG)},
-        "100 components of 4,000 digits, 500 rounds of tuning on 200 samples, 20 pairs, 400 estimates each",
-    ),
-    "paper": Budget(
-        {"name": "mnist-pixels"}, 100, 500, 5_000, 100, 5_000, {"deviation": ALL, "variance": ALL},
-        "100 components of 60,000 digits, 500 rounds of tuning on 5,000 samples, 100 pairs (the paper: 10), 5,000 estimates each",
-    ),
-}  # fmt: skip
+@dataclass(frozen=True)
+class ScoreBiasScale(Scale[NoiseReading]):
+    """A scale with the number of pairs (z0, x) and of estimates at each pair."""
+
+    pairs: int = 100
+    repeats: int = 5_000
+
+    @property
+    def latent_dim(self) -> int:
+        """Components of the generator."""
+        return int(self.networks["generator"]["latent_dim"])
 
 
-def importance(profile: Profile, noise: Noise = "deviation") -> Trial:
-    """Its row also has effective sample sizes and, for Figure 5, samples of the generator."""
-    images = {"images": 100} if noise == "deviation" else {}
-    return _study(
-        profile, "IS, k = 20", {"name": "importance", "k": 20, **_estimates(profile), **images}, noise
+@dataclass(frozen=True)
+class ScoreBiasExperiment(Experiment[NoiseReading]):
+    """Estimators of the score under both readings of σ."""
+
+    scales: Mapping[Profile, ScoreBiasScale]
+
+    def reading(self, profile: Profile, noise: Noise) -> NoiseReading:
+        return next(data for data in self.data(profile) if data.noise == noise)
+
+    def lines_for(self, profile: Profile, data: NoiseReading) -> Iterable[Line]:
+        """HMC only at the burn-ins of this reading."""
+        return (line for line in self.lines if line.method.get("burn_in") in (None, *data.burn_ins))
+
+    def settings(self, line: Line, profile: Profile, data: NoiseReading) -> dict[str, Any]:
+        """Images of the generator, for Figure 5, are stored with importance sampling and the first
+        reading."""
+        scale, method = self.scales[profile], super().settings(line, profile, data)
+        if line.label == LATENT:
+            return {**method, "pairs": scale.pairs}
+        images = {"images": 100} if line.label == IMPORTANCE and data.noise == "deviation" else {}
+        return {**method, "pairs": scale.pairs, "repeats": scale.repeats, **images}
+
+    def networks(self, profile: Profile, data: NoiseReading, line: Line | None) -> Mapping[str, Component]:
+        return change_networks(super().networks(profile, data, line), {"generator": {"noise": data.noise}})
+
+    def steps(self, line: Line | None, profile: Profile, data: NoiseReading) -> int:
+        """The estimate with z0 has nothing to tune: one step."""
+        is_latent = line is not None and line.label == LATENT
+        return 1 if is_latent else super().steps(line, profile, data)
+
+    def trial_label(self, line: Line, data: NoiseReading) -> str:
+        return line.label if data.noise == "deviation" else f"{line.label}, {data.name}"
+
+
+def label_hmc(force: Force, burn_in: int) -> str:
+    return f"{FORCES[force]}, burn-in {burn_in}"
+
+
+def make_hmc_line(force: Force, burn_in: int) -> Line:
+    method = {"name": "hmc", "force": force, "burn_in": burn_in, "kept": 2}
+    return Line(label_hmc(force, burn_in), method, roles=("generator",))
+
+
+def make_scale(
+    profile: Profile,
+    about: str,
+    dataset: Component,
+    latent_dim: int,
+    steps: int,
+    batch_size: int,
+    pairs: int,
+    repeats: int,
+    burn_ins: Mapping[Noise, tuple[int, ...]],
+) -> ScoreBiasScale:
+    readings = [
+        NoiseReading(f"σ = noise {noise}", dataset, noise=noise, burn_ins=own)
+        for noise, own in burn_ins.items()
+    ]
+    return ScoreBiasScale(
+        about,
+        tuple(readings),
+        {"generator": {"name": "pca-generator", "latent_dim": latent_dim}},
+        steps,
+        batch_size,
+        task="score-error",
+        seeds=DEFAULT_SEEDS[profile],
+        pairs=pairs,
+        repeats=repeats,
     )
 
 
-def hmc(profile: Profile, force: Force, burn_in: int, noise: Noise = "deviation") -> Trial:
-    method = {"name": "hmc", "force": force, "burn_in": burn_in, "kept": 2, **_estimates(profile)}
-    return _study(profile, f"{FORCES[force]}, burn-in {burn_in}", method, noise)
-
-
-def latent(profile: Profile, noise: Noise = "deviation") -> Trial:
-    """z0 in place of posterior draws: there is nothing to tune, and nothing random about an estimate."""
-    return _study(profile, "z = z0", {"name": "latent", "pairs": BUDGETS[profile].pairs}, noise, steps=1)
-
-
-def trials(profile: Profile) -> Iterator[Trial]:
-    for noise, burn_ins in BUDGETS[profile].burn_ins.items():
-        yield latent(profile, noise)
-        yield importance(profile, noise)
-        yield from (hmc(profile, force, burn_in, noise) for force in FORCES for burn_in in burn_ins)
-
-
-def _estimates(profile: Profile) -> dict[str, int]:
-    return {"pairs": BUDGETS[profile].pairs, "repeats": BUDGETS[profile].repeats}
-
-
-def _study(profile: Profile, label: str, method: Component, noise: Noise, steps: int | None = None) -> Trial:
-    budget = BUDGETS[profile]
-    networks = {"generator": {"name": "pca-generator", "latent_dim": budget.latent_dim, "noise": noise}}
-    spec = TrialSpec(
-        budget.dataset, networks, method, steps or budget.steps, budget.batch_size, task="score-error"
-    )
-    return Trial(spec, profile, label=label if noise == "deviation" else f"{label}, σ = noise variance")
+SCORE_BIAS = ScoreBiasExperiment(
+    "score-bias",
+    (
+        Line(LATENT, {"name": "latent"}, roles=("generator",)),
+        Line(IMPORTANCE, {"name": "importance", "k": 20}, roles=("generator",)),
+        *(make_hmc_line(force, burn_in) for force in FORCES for burn_in in ALL),
+    ),
+    {
+        "smoke": make_scale(
+            "smoke",
+            "10 components of digits at 14 × 14, hardly tuned: shows that everything runs, and nothing else",
+            {"name": "mnist5k-pixels", "side": 14},
+            latent_dim=10,
+            steps=20,
+            batch_size=50,
+            pairs=5,
+            repeats=20,
+            burn_ins={"deviation": (SHORT, 5), "variance": (SHORT,)},
+        ),
+        "laptop": make_scale(
+            "laptop",
+            (
+                "100 components of 4,000 digits, 500 rounds of tuning on 200 samples, 20 pairs, 400 "
+                "estimates each"
+            ),
+            {"name": "mnist5k-pixels"},
+            latent_dim=100,
+            steps=500,
+            batch_size=200,
+            pairs=20,
+            repeats=400,
+            burn_ins={"deviation": ALL, "variance": (SHORT, 20, LONG)},
+        ),
+        "paper": make_scale(
+            "paper",
+            "100 components of 60,000 digits, 500 rounds of tuning on 5,000 samples, 100 pairs (the paper: "
+            "10), 5,000 estimates each",
+            {"name": "mnist-pixels"},
+            latent_dim=100,
+            steps=500,
+            batch_size=5_000,
+            pairs=100,
+            repeats=5_000,
+            burn_ins={"deviation": ALL, "variance": ALL},
+        ),
+    },
+    registry=None,
+)

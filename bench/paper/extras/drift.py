@@ -1,54 +1,43 @@
-"""Drift: the likelihood of Table 10's mixture while it trains, by maximum likelihood and by PCD. Not in the
+"""Drift: the likelihood of Table 10's mixture during training, by maximum likelihood and by PCD. Not in the
 paper.
 
-Table 10 judges at the end. The published code looks every 10,000 steps and keeps the best of its looks, which
-shows a model that does not stay good as it was on its way. Whether PCD makes such models is the question.
-Shown is what is lost against the true density, ceiling − likelihood, on 100,000 fresh points at each of a
-hundred looks. Every seed is a line; a cross marks the last look at one that diverged. Trap: the two smallest
-σ of Table 10 are left out here; they end far below the others.
+Table 10 evaluates a model at the end. The published code evaluates it every 10,000 steps and keeps the best
+value, which hides that a model may have become worse since. The question is whether PCD produces such models.
+The figure shows ceiling − likelihood, the gap to the true density, on 100,000 fresh points at each of a
+hundred evaluations. Every seed is a line; a cross marks the last evaluation of a seed that diverged.
+
+Trap: the two smallest σ of Table 10 are left out; they end far below the others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
-from bench.artifact import Artifact, Drawing
-from bench.judging.cell import cell_of
-from bench.judging.claims import Claim, Finding, compare
-from bench.judging.results import Results, metrics_of
-from bench.paper.experiments.mixtures import BEST_PCD, BUDGETS, DATASETS, LIKELIHOOD, REFERENCES, everywhere
-from bench.paper.experiments.mixtures import setting as judged_at_the_end
-from bench.paper.experiments.mixtures import trained as judged_once
-from bench.paper.experiments.toys import HALF_A_NAT, Setting, about, vera_label
-from bench.paper.experiments.toys import LOOKS as PAPERS_LOOKS
-from bench.paper.values import paper_value
-from bench.render.caption import caption_tail
-from bench.render.layout import exact, number
-from bench.render.plotting import COLOURS, panels
+from bench.artifact import Drawing
+from bench.experiment import DataSetting
+from bench.experiment_artifact import ExperimentArtifact, on_all
+from bench.judging.cell import make_cell
+from bench.judging.claims import Claim, Finding, check_above
+from bench.judging.results import Results, read_metrics
+from bench.paper.experiments.toy_judging import HALF_A_NAT
+from bench.paper.experiments.toys import EVALUATED_MIXTURE, MIXTURE, TOYS, label_pcd, label_vera
+from bench.paper.tables.table10_lines import BEST_PCD, EVALUATIONS, LIKELIHOOD, find_paper_value
+from bench.render.numbers import format_exact, format_fixed
+from bench.render.plotting import COLOURS, create_panels
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
 
-BEST, SIGMAS = 0.1, (0.1, 0.3, 1.0)
-"""PCD's best σ on all three sets, and those that are drawn."""
-LOOKS: Mapping[Profile, int] = {"smoke": 4, "laptop": 100, "paper": 100}
+BEST_SIGMA = label_pcd(0.1)
+"""PCD at the σ that is best on all three toys."""
 LEAST = 0.01
-"""Nats, where the axis ends: less than that is lost to chance in the test points."""
-
-
-def setting(profile: Profile, dataset: str) -> Setting:
-    return Setting(profile, dataset, "mixture", BUDGETS[profile], LOOKS[profile])
-
-
-def trained(profile: Profile, dataset: str) -> list[Trial]:
-    way = setting(profile, dataset)
-    return [way.ml(), *map(way.pcd, SIGMAS)]
+"""Nats at which the axis ends: smaller gaps are within the noise of the test points."""
 
 
 @dataclass(frozen=True)
-class Path:
-    """The likelihood of one trial at each of its looks."""
+class LikelihoodPath:
+    """The likelihood of one trial at each of its evaluations."""
 
     label: str
     steps: tuple[int, ...]
@@ -56,118 +45,115 @@ class Path:
     row: Row
 
     @classmethod
-    def read(cls, results: Results, trial: Trial) -> "list[Path]":
-        """Of every seed, also of one that diverged before the first look."""
-        return [cls._of(results, trial.label, row) for row in results.like(trial)]
+    def read(cls, results: Results, trial: Trial) -> "list[LikelihoodPath]":
+        """The path of every seed; it is empty for a seed that diverged before the first evaluation."""
+        return [cls._of(results, trial.label, row) for row in results.find_rows(trial)]
 
     @classmethod
-    def _of(cls, results: Results, label: str, row: Row) -> "Path":
-        points = [p for p in results.curves(row) if (p.kind, p.metric) == ("evaluation", LIKELIHOOD)]
-        looks = sorted((point.step, point.value) for point in points)
-        return cls(label, tuple(step for step, _ in looks), tuple(value for _, value in looks), row)
+    def _of(cls, results: Results, label: str, row: Row) -> "LikelihoodPath":
+        points = [p for p in results.read_curves(row) if (p.kind, p.metric) == ("evaluation", LIKELIHOOD)]
+        evaluations = sorted((point.step, point.value) for point in points)
+        return cls(
+            label, tuple(step for step, _ in evaluations), tuple(value for _, value in evaluations), row
+        )
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.row.outcome == "ok"
 
-    def at(self, look: int) -> tuple[str, float | None]:
-        """How the trial ended, and the likelihood at one of its looks."""
-        return self.row.outcome, self.values[look] if self.values else None
+    def at(self, evaluation: int) -> tuple[str, float | None]:
+        """The trial's outcome, and its likelihood at one of the evaluations."""
+        return self.row.outcome, self.values[evaluation] if self.values else None
 
     def best(self, every: int = 1) -> tuple[float, int]:
-        """(likelihood, step) of the best of its looks, or of those after every so many steps."""
+        """(likelihood, step) of the best evaluation, among those at multiples of `every` steps."""
         return max(
             (value, step) for step, value in zip(self.steps, self.values, strict=True) if step % every == 0
         )
 
 
-def best_paths(results: Results, dataset: str) -> list[Path]:
-    """Those of PCD at its best σ."""
-    return Path.read(results, setting(results.profile, dataset).pcd(BEST))
+def read_best_sigma(results: Results, toy: DataSetting) -> list[LikelihoodPath]:
+    """The paths of PCD at its best σ."""
+    return LikelihoodPath.read(results, EVALUATED_MIXTURE.trial(BEST_SIGMA, results.profile, toy))
 
 
-def falls(results: Results, dataset: str) -> Finding:
-    """The first look against the last."""
-    paths = best_paths(results, dataset)
-    first, last = (cell_of([path.at(look) for path in paths]) for look in (0, -1))
-    return compare("PCD at its first look", first, "at the end", last, comparisons=len(DATASETS))
+def check_falls(results: Results, toy: DataSetting, toys: int) -> Finding:
+    """The first evaluation compared with the last."""
+    paths = read_best_sigma(results, toy)
+    first, last = (make_cell([path.at(evaluation) for path in paths]) for evaluation in (0, -1))
+    return check_above("PCD at its first look", first, "at the end", last, comparisons=len(TOYS))
 
 
-def does_not_stay(results: Results, dataset: str) -> Finding:
-    """The best look against the last. A best is never the worse of the two: it must lie above by half a
-    nat."""
-    paths = best_paths(results, dataset)
-    best = cell_of(
+def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Finding:
+    """The best evaluation compared with the last. The best is never below the last, so it has to exceed it by
+    half a nat."""
+    paths = read_best_sigma(results, toy)
+    best = make_cell(
         [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths]
     )
-    last = cell_of([path.at(-1) for path in paths])
-    return compare(
-        f"PCD at its best look less {HALF_A_NAT:g}", best, "at the end", last, comparisons=len(DATASETS)
-    )
+    last = make_cell([path.at(-1) for path in paths])
+    name = f"PCD at its best look less {HALF_A_NAT:g}"
+    return check_above(name, best, "at the end", last, comparisons=len(TOYS))
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One data set: the paths of each way to train, the ceiling, and what else they are held against."""
+class DriftPanel:
+    """One toy: the paths of each line, the ceiling, and the values they are compared with."""
 
-    dataset: str
-    paths: Mapping[str, Sequence[Path]]
+    toy: DataSetting
+    paths: Mapping[str, Sequence[LikelihoodPath]]
     ceiling: float | None
     paper: float | None
-    """The paper's PCD, where the setting is the paper's."""
+    """The paper's PCD, at `paper` only."""
     vera: float | None
 
     @classmethod
-    def read(cls, results: Results, dataset: str) -> "Panel":
-        paths = {trial.label: Path.read(results, trial) for trial in trained(results.profile, dataset)}
+    def read(cls, results: Results, toy: DataSetting) -> "DriftPanel":
+        profile = results.profile
+        trials = EVALUATED_MIXTURE.trials(profile, [toy])
+        paths = {trial.label: LikelihoodPath.read(results, trial) for trial in trials}
         rows = [path.row for own in paths.values() for path in own]
-        measured = [
-            metrics_of(row) for row in (*rows, *results.rows_of(judged_once(results.profile, dataset)))
-        ]
-        ceilings = [metrics["ceiling"] for metrics in measured if "ceiling" in metrics]
-        paper = (
-            paper_value("Table 10", dataset=dataset, **REFERENCES[BEST_PCD])
-            if results.profile == "paper"
-            else None
-        )
-        vera = results.cell(judged_at_the_end(results.profile, dataset).vera(1.0), LIKELIHOOD).mean
-        return cls(dataset, paths, fmean(ceilings) if ceilings else None, paper, vera)
+        rows += results.find_all_rows(MIXTURE.trials(profile, [toy]))
+        ceilings = [metrics["ceiling"] for row in rows if "ceiling" in (metrics := read_metrics(row))]
+        paper = find_paper_value(toy, BEST_PCD) if profile == "paper" else None
+        vera = results.cell(MIXTURE.trial(label_vera(1), profile, toy), LIKELIHOOD).mean
+        return cls(toy, paths, fmean(ceilings) if ceilings else None, paper, vera)
 
     def levels(self) -> Iterator[tuple[str, float, str]]:
-        """(name, likelihood, dash) of what the paths are held against."""
+        """(name, likelihood, dash) of the values that the paths are compared with."""
         if self.paper is not None:
             yield "PCD in the paper, best of its looks", self.paper, ":"
         if self.vera is not None:
-            yield f"{vera_label(1)} at the end (Table 10)", self.vera, "--"
+            yield f"{label_vera(1)} at the end (Table 10)", self.vera, "--"
 
-    def why_empty(self) -> str:
-        """What stands in a panel without lines; nothing where there are lines."""
+    @property
+    def reason(self) -> str:
+        """Why the panel is empty; nothing if it has lines."""
         if not any(self.paths.values()):
             return "not run"
         return "no trial ended ok:\nno ceiling yet" if self.ceiling is None else ""
 
-    def notes(self, profile: Profile) -> Iterator[str]:
-        """Where PCD was best, and where it ended."""
-        every, beside = (
-            BUDGETS[profile].steps // PAPERS_LOOKS,
-            "" if self.paper is None else f"; the paper has {exact(self.paper)}",
-        )
-        for path in self.paths[setting(profile, self.dataset).pcd(BEST).label]:
-            if path.whole and path.values:
+    def write_notes(self, profile: Profile) -> Iterator[str]:
+        """Where PCD was best and where it ended, for each seed that ended ok."""
+        every = (EVALUATED_MIXTURE.scales[profile].steps or 0) // EVALUATIONS
+        beside = "" if self.paper is None else f"; the paper has {format_exact(self.paper)}"
+        for path in self.paths[BEST_SIGMA]:
+            if path.is_complete and path.values:
                 (top, early), (seen, at), end = path.best(), path.best(every), path.values[-1]
                 yield (
-                    f"{path.label} on {self.dataset}, seed {path.row.seed}: best after {early:,} steps ({number(top, 2)}), of "
-                    f"looks every {every:,} steps after {at:,} ({number(seen, 2)}), at the end {number(end, 2)}{beside}."
+                    f"{path.label} on {self.toy.name}, seed {path.row.seed}: best after {early:,} steps "
+                    f"({format_fixed(top, 2)}), of looks every {every:,} steps after {at:,} "
+                    f"({format_fixed(seen, 2)}), at the end {format_fixed(end, 2)}{beside}."
                 )
 
 
-def draw(found: Sequence[Panel]) -> Any:
-    figure, axes = panels(1, len(found), 2.7, 2.9)
+def draw(found: Sequence[DriftPanel]) -> Any:
+    figure, axes = create_panels(1, len(found), 2.7, 2.9)
     labels: dict[str, Any] = {}
     for axis, panel in zip(axes[0], found, strict=True):
-        axis.set(title=panel.dataset, xlabel="training steps")
-        if panel.ceiling is None or panel.why_empty():
-            axis.text(0.5, 0.5, panel.why_empty(), ha="center", va="center", transform=axis.transAxes)
+        axis.set(title=panel.toy.name, xlabel="training steps")
+        if panel.ceiling is None or panel.reason:
+            axis.text(0.5, 0.5, panel.reason, ha="center", va="center", transform=axis.transAxes)
             continue
         axis.set(xscale="log", yscale="log")
         draw_paths(axis, panel, panel.ceiling, labels)
@@ -178,54 +164,45 @@ def draw(found: Sequence[Panel]) -> Any:
     return figure
 
 
-def draw_paths(axis: Any, panel: Panel, ceiling: float, labels: dict[str, Any]) -> None:
-    """What lies level with the ceiling, or by chance above it, is drawn along the axis."""
+def draw_paths(axis: Any, panel: DriftPanel, ceiling: float, labels: dict[str, Any]) -> None:
+    """Likelihoods at the ceiling, or by chance above it, are drawn along the axis."""
     for (label, paths), colour in zip(panel.paths.items(), COLOURS, strict=False):
         for path in (path for path in paths if path.values):
-            lost = [max(ceiling - value, LEAST) for value in path.values]
-            (labels[label],) = axis.plot(path.steps, lost, color=colour, linewidth=1)
-            if not path.whole:
-                axis.plot(path.steps[-1], lost[-1], color=colour, marker="x", markersize=5)
+            gaps = [max(ceiling - value, LEAST) for value in path.values]
+            (labels[label],) = axis.plot(path.steps, gaps, color=colour, linewidth=1)
+            if not path.is_complete:
+                axis.plot(path.steps[-1], gaps[-1], color=colour, marker="x", markersize=5)
     for label, level, dash in panel.levels():
         labels[label] = axis.axhline(ceiling - level, color="0.4", linestyle=dash, linewidth=1)
 
 
-class Drift(Artifact):
+class Drift(ExperimentArtifact):
+    experiment = EVALUATED_MIXTURE
     name = "drift"
     title = "Drift: the likelihood of a mixture while PCD trains it"
-    seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = {
-        "smoke": (0,),
-        "laptop": (0, 1, 2),
-        "paper": (0, 1, 2),
-    }
     claims = (
         Claim(
             "pcd-does-not-stay",
             "PCD passes a better model than it ends with, by more than half a nat.",
             "ours, after Table 10",
-            everywhere(does_not_stay),
+            on_all(check_does_not_stay, EVALUATED_MIXTURE.data),
         ),
         Claim(
             "pcd-falls",
             "PCD makes the mixture worse: at the end its likelihood lies below that of its first look.",
             "ours, after Table 10",
-            everywhere(falls),
+            on_all(check_falls, EVALUATED_MIXTURE.data),
         ),
     )
 
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        for dataset in DATASETS:
-            yield from trained(profile, dataset)
-
     def render(self, results: Results) -> Drawing:
         profile = results.profile
-        found = [Panel.read(results, dataset) for dataset in DATASETS]
-        caption = (
-            f"What is lost against the true density on 100,000 fresh test points at {LOOKS[profile]} looks, lower is better, on "
-            f"logarithmic axes; below {LEAST:g} nats chance decides. Each seed is a line; a cross is the last look at one that "
-            f"diverged. {about(BUDGETS, profile)}. {caption_tail(results.rows_of(self.trials(profile)))}"
+        found = [DriftPanel.read(results, toy) for toy in TOYS]
+        text = (
+            "What is lost against the true density on 100,000 fresh test points at "
+            f"{EVALUATED_MIXTURE.scales[profile].evaluations} looks, lower is better, on logarithmic axes; "
+            f"below {LEAST:g} nats chance decides. Each seed is a line; a cross is the last look at one that "
+            f"diverged. {EVALUATED_MIXTURE.about(profile)}."
         )
-        notes = [note for panel in found for note in panel.notes(profile)]
-        return Drawing(
-            self.name, self.title, caption, partial(draw, found), profile, (*notes, *results.notes)
-        )
+        notes = [note for panel in found for note in panel.write_notes(profile)]
+        return self.drawing(results, text, self.rows(results), partial(draw, found), notes)

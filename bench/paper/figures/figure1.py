@@ -1,17 +1,16 @@
-"""Figure 1: a small network as energy, trained on moons: the density it stands for, and the samples it was
-trained with.
+"""Figure 1: the density of a small network trained on moons, and the samples it was trained with.
 
-Above: VERA with an entropy weight λ of .01, .1 and 1; below: PCD at five σ; which ones the paper shows is not
-known. Each as e^f normalised over a 100 × 100 grid on [−4, 4]², and under that 1,000 samples of the generator
-or of the replay buffer, which is what f was pitted against. The point is to look at both: samples can follow
-the data while the density does not.
+The upper block shows VERA with an entropy weight λ of .01, .1 and 1, the lower block PCD at five σ; the paper
+does not say which σ it shows. Each panel is e^f normalised over a 100 × 100 grid on [−4, 4]². Below it are
+1,000 samples of the generator or of the replay buffer, the model samples that f was trained with. The
+comparison of the two is the point: samples can follow the data while the density does not.
 
-Under each density stands the mean log-likelihood of test points: f less its normaliser, by quadrature on
-[−10, 10]². Trap: where f is nearly flat, mass lies beyond any grid, the normaliser is too small and the
-likelihood an upper bound only; it is shown as one, and no claim takes it for the value.
+The mean log-likelihood of test points is printed under each density: f minus its log-normaliser, by
+quadrature on [−10, 10]². Trap: if f is nearly flat, mass lies beyond any grid, the normaliser is too small
+and the likelihood is only an upper bound. It is shown as a bound, and no claim uses it as the value.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -20,60 +19,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing
-from bench.judging.claims import Claim, Finding, all_of
-from bench.judging.results import Results, metrics_of
+from bench.artifact import Drawing
+from bench.experiment_artifact import ExperimentArtifact
+from bench.judging.claims import Claim, Finding, require_all
+from bench.judging.first_seed import first_seed
+from bench.judging.results import Results, read_metrics
+from bench.paper.experiments.toy_judging import (
+    ModelLikelihood,
+    SampleEvaluation,
+    check_hidden_density,
+    compare_likelihoods,
+    is_upper_bound,
+)
 from bench.paper.experiments.toys import (
     SIGMAS,
-    Budget,
-    Likelihood,
-    Look,
-    Setting,
-    about,
-    is_bound,
-    lies_above,
-    samples_hide_density,
+    SMALL_NETWORK,
+    SMALL_NETWORK_LAMBDAS,
+    label_pcd,
+    label_vera,
 )
-from bench.render.caption import caption_tail
-from bench.render.layout import MINUS, number
-from bench.render.plotting import COLOURS, panels
+from bench.render.numbers import format_fixed
+from bench.render.plotting import COLOURS, create_panels
 from sweeps.store.row import Row
-from sweeps.trial.identity import Profile, Trial
+from sweeps.trial.identity import Trial
 
-LAMBDAS = (0.01, 0.1, 1.0)
-BUDGETS: Mapping[Profile, Budget] = {
-    "smoke": Budget(20, 5e-3),
-    "laptop": Budget(5_000, 1e-3),
-    "paper": Budget(100_000, 1e-3),
-}
 LIKELIHOOD = "grid_log_likelihood"
 LIMIT = 4.0
 COLUMNS = 5
-"""In which VERA's panels, with the data before them, and PCD's stand below each other: as many as are
-readable on a page."""
+"""Columns of the figure: the data and VERA's panels above PCD's, as many as are readable on a page."""
 
 
-def setting(profile: Profile) -> Setting:
-    return Setting(profile, "moons", "mlp", BUDGETS[profile])
+def read_likelihood(results: Results, label: str) -> ModelLikelihood:
+    return ModelLikelihood.read(results, SMALL_NETWORK.trial(label, results.profile), LIKELIHOOD)
 
 
-def density_improves(results: Results) -> Finding:
+def check_density_improves(results: Results) -> Finding:
     """At both steps between neighbouring λ."""
-    found = [
-        Likelihood.read(results, setting(results.profile).vera(weight), LIKELIHOOD) for weight in LAMBDAS
-    ]
-    return all_of([lies_above(high, low, comparisons=len(found) - 1) for low, high in pairwise(found)])
+    found = [read_likelihood(results, label_vera(weight)) for weight in SMALL_NETWORK_LAMBDAS]
+    return require_all(
+        [compare_likelihoods(high, low, comparisons=len(found) - 1) for low, high in pairwise(found)]
+    )
 
 
-def samples_look_right(results: Results) -> Finding:
-    way = setting(results.profile)
-    looks = [Look.read(results, way.pcd(noise), LIKELIHOOD) for noise in SIGMAS]
-    return samples_hide_density(looks, Likelihood.read(results, way.vera(1.0), LIKELIHOOD), comparisons=2)
+def check_samples_look_right(results: Results) -> Finding:
+    pcd = [SMALL_NETWORK.trial(label_pcd(noise), results.profile) for noise in SIGMAS]
+    evaluations = [SampleEvaluation.read(results, trial, LIKELIHOOD) for trial in pcd]
+    return check_hidden_density(evaluations, read_likelihood(results, label_vera(1)), comparisons=2)
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One way to train: a density and samples, or the reason why there are none."""
+class DensityPanel:
+    """One line: a density and samples, or the reason why there are none."""
 
     title: str
     remark: str
@@ -81,40 +77,37 @@ class Panel:
     samples: NDArray[Any] | None = None
 
     @classmethod
-    def read(cls, results: Results, trial: Trial) -> "Panel":
-        """Of the first seed, whatever became of it."""
-        rows = results.like(trial)
-        if not rows:
-            return cls(trial.label, "not run")
-        if rows[0].outcome != "ok":
-            return cls(trial.label, f"{rows[0].outcome.replace('_', ' ')}\nat step {rows[0].outcome_step:,}")
-        arrays = results.arrays(rows[0])
-        return cls(
-            trial.label, likelihood_text(rows[0]), arrays.get("density_image"), arrays.get("training_samples")
-        )
+    def read(cls, results: Results, trial: Trial) -> "DensityPanel":
+        """Shows the first seed, whatever its outcome."""
+        first = first_seed(results, trial)
+        if first.row is None or not first.is_ok:
+            return cls(trial.label, first.failure.replace(" at step", "\nat step"))
+        density, samples = (first.arrays.get(name) for name in ("density_image", "training_samples"))
+        return cls(trial.label, format_likelihood(first.row), density, samples)
 
 
-def likelihood_text(row: Row) -> str:
-    metrics = metrics_of(row)
+def format_likelihood(row: Row) -> str:
+    metrics = read_metrics(row)
     if LIKELIHOOD not in metrics:
         return "likelihood\nnot measured"
-    bound = "≤ " if is_bound(row) else ""
-    return f"{bound}{metrics[LIKELIHOOD]:,.2f} nats".replace("-", MINUS)
+    bound = "≤ " if is_upper_bound(row) else ""
+    return f"{bound}{format_fixed(metrics[LIKELIHOOD], 2, separator=',')} nats"
 
 
-def read_data(results: Results, trials: Sequence[Trial]) -> Panel:
-    """The test points that the first trial with any kept to look at, and what no model can exceed on many of
-    them."""
-    row = next((row for row in results.rows_of(trials) if "ceiling" in metrics_of(row)), None)
+def read_data(results: Results, trials: Sequence[Trial]) -> DensityPanel:
+    """The test points that the first trial stored, and the ceiling, which no model exceeds on many points."""
+    row = next((row for row in results.find_all_rows(trials) if "ceiling" in read_metrics(row)), None)
     if row is None:
-        return Panel("data", "")
-    ceiling = number(metrics_of(row)["ceiling"], 2)
-    return Panel("data", f"ceiling {ceiling} nats", samples=results.arrays(row).get("data_samples"))
+        return DensityPanel("data", "")
+    ceiling = format_fixed(read_metrics(row)["ceiling"], 2)
+    return DensityPanel(
+        "data", f"ceiling {ceiling} nats", samples=results.read_arrays(row).get("data_samples")
+    )
 
 
-def draw(data: Panel, vera: Sequence[Panel], pcd: Sequence[Panel]) -> Any:
-    """Two blocks of two rows, densities above samples. Data stand before VERA and have samples only."""
-    figure, axes = panels(4, COLUMNS, 1.3, 1.45)
+def draw(data: DensityPanel, vera: Sequence[DensityPanel], pcd: Sequence[DensityPanel]) -> Any:
+    """Two blocks of two rows, densities above samples. The data are left of VERA and have samples only."""
+    figure, axes = create_panels(4, COLUMNS, 1.3, 1.45)
     axes[0, 0].set_axis_off()
     axes[1, 0].set_title(data.title, fontsize=8)
     draw_samples(axes[1, 0], data.samples)
@@ -126,7 +119,7 @@ def draw(data: Panel, vera: Sequence[Panel], pcd: Sequence[Panel]) -> Any:
     return figure
 
 
-def draw_block(axes: Any, shown: Sequence[Panel]) -> None:
+def draw_block(axes: Any, shown: Sequence[DensityPanel]) -> None:
     for (density, samples), panel in zip(axes.T, shown, strict=False):
         density.set_title(panel.title, fontsize=8)
         draw_density(density, panel)
@@ -135,8 +128,8 @@ def draw_block(axes: Any, shown: Sequence[Panel]) -> None:
         axis.set_axis_off()
 
 
-def draw_density(axis: Any, panel: Panel) -> None:
-    frame(axis)
+def draw_density(axis: Any, panel: DensityPanel) -> None:
+    draw_frame(axis)
     if panel.density is None:
         axis.text(0, 0, panel.remark, ha="center", va="center", fontsize=7)
         return
@@ -151,7 +144,7 @@ def draw_density(axis: Any, panel: Panel) -> None:
 
 
 def draw_samples(axis: Any, samples: NDArray[Any] | None) -> None:
-    frame(axis)
+    draw_frame(axis)
     if samples is None:
         return
     axis.scatter(samples[:, 0], samples[:, 1], s=1, color=COLOURS[0], linewidths=0)
@@ -160,13 +153,14 @@ def draw_samples(axis: Any, samples: NDArray[Any] | None) -> None:
         axis.set_xlabel(f"{outside} of {len(samples):,} outside", fontsize=7)
 
 
-def frame(axis: Any) -> None:
+def draw_frame(axis: Any) -> None:
     """[−4, 4]² as a square without ticks."""
     axis.set(xlim=(-LIMIT, LIMIT), ylim=(-LIMIT, LIMIT), xticks=(), yticks=(), aspect="equal")
     axis.spines[:].set(visible=True, linewidth=0.5)
 
 
-class Figure1(Artifact):
+class Figure1(ExperimentArtifact):
+    experiment = SMALL_NETWORK
     name = "figure1"
     title = "Figure 1: densities and samples of VERA and PCD on moons"
     claims = (
@@ -174,30 +168,24 @@ class Figure1(Artifact):
             "density-improves",
             "As λ goes to 1, VERA's density becomes more accurate.",
             "Figure 1",
-            density_improves,
+            check_density_improves,
         ),
         Claim(
             "pcd-samples-look-right",
             "PCD's samples look right while its density is wrong.",
             "Sec. 5.1, Figure 1",
-            samples_look_right,
+            check_samples_look_right,
         ),
     )
 
-    def trials(self, profile: Profile) -> Iterator[Trial]:
-        way = setting(profile)
-        yield from map(way.vera, LAMBDAS)
-        yield from map(way.pcd, SIGMAS)
-
     def render(self, results: Results) -> Drawing:
-        profile = results.profile
-        trials = list(self.trials(profile))
-        shown = [Panel.read(results, trial) for trial in trials]
-        blocks = shown[: len(LAMBDAS)], shown[len(LAMBDAS) :]
-        drawing: Callable[[], Any] = partial(draw, read_data(results, trials), *blocks)
-        caption = (
-            "Density on [−4, 4]², each on its own colour scale, with the mean log-likelihood of 100,000 test points under it "
-            "(quadrature on a grid; ≤ where mass lies beyond the grid), and below it samples that it was trained with. First seed; "
-            f"{about(BUDGETS, profile)}. {caption_tail(results.rows_of(trials))}"
+        trials = list(self.trials(results.profile))
+        shown = [DensityPanel.read(results, trial) for trial in trials]
+        vera, pcd = shown[: len(SMALL_NETWORK_LAMBDAS)], shown[len(SMALL_NETWORK_LAMBDAS) :]
+        text = (
+            "Density on [−4, 4]², each on its own colour scale, with the mean log-likelihood of 100,000 test "
+            "points under it (quadrature on a grid; ≤ where mass lies beyond the grid), and below it samples "
+            f"that it was trained with. First seed; {SMALL_NETWORK.about(results.profile)}."
         )
-        return Drawing(self.name, self.title, caption, drawing, profile, tuple(results.notes))
+        drawing = partial(draw, read_data(results, trials), vera, pcd)
+        return self.drawing(results, text, self.rows(results), drawing)

@@ -1,8 +1,7 @@
-"""Figure 5: samples of the linear generator on which Figure 3 judges the estimators: a check that it is a
-model of digits at all.
+"""Figure 5: samples of the linear generator of Figure 3, to check that it is a model of digits at all.
 
-They come with the trial that examines importance sampling, so nothing is run for this figure alone. What the
-output noise puts beyond black and white is cut off.
+They are stored with the trial of importance sampling, so nothing is run for this figure alone. Values that
+the output noise puts beyond black and white are clipped.
 """
 
 from collections.abc import Iterator
@@ -12,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Artifact, Drawing
+from bench.artifact import Drawing
+from bench.experiment_artifact import ExperimentArtifact
+from bench.judging.first_seed import first_seed
 from bench.judging.results import Results
-from bench.paper.experiments.score_bias import BUDGETS, importance
-from bench.render.caption import caption_tail
-from bench.render.plotting import mosaic, panels
-from sweeps.store.row import Row
+from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
+from bench.render.plotting import create_panels, tile_images
 from sweeps.trial.identity import Profile, Trial
 
 ROWS, COLUMNS, GAP = 10, 10, 2
@@ -25,14 +24,14 @@ WHITE = 255
 
 
 def draw(images: NDArray[np.uint8] | None) -> Any:
-    figure, axes = panels(1, 1, 4.5, 4.5)
+    figure, axes = create_panels(1, 1, 4.5, 4.5)
     axis = axes[0, 0]
     axis.set_axis_off()
     if images is None:
         axis.text(0.5, 0.5, "no samples", ha="center", va="center")
     else:
         axis.imshow(
-            mosaic(images, ROWS, COLUMNS, WHITE, GAP),
+            tile_images(images, ROWS, COLUMNS, WHITE, GAP),
             cmap="gray",
             vmin=0,
             vmax=WHITE,
@@ -41,25 +40,21 @@ def draw(images: NDArray[np.uint8] | None) -> Any:
     return figure
 
 
-class Figure5(Artifact):
+class Figure5(ExperimentArtifact):
+    experiment = SCORE_BIAS
     name = "figure5"
     title = "Figure 5: samples of the linear generator"
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
-        yield importance(profile)
+        yield SCORE_BIAS.trial(IMPORTANCE, profile)
 
     def render(self, results: Results) -> Drawing:
         profile = results.profile
-        shown = first(results, importance(profile))
-        images = None if shown is None else results.arrays(shown).get("images")
-        seed = "" if shown is None else f" Seed {shown.seed}."
-        caption = (
-            f"Samples of probabilistic PCA of MNIST, the generator of Figure 3 ({BUDGETS[profile].latent_dim} components).{seed} "
-            f"{caption_tail([] if shown is None else [shown])}"
+        shown = first_seed(results, SCORE_BIAS.trial(IMPORTANCE, profile), only_ok=True)
+        rows = [] if shown.row is None else [shown.row]
+        text = (
+            "Samples of probabilistic PCA of MNIST, the generator of Figure 3 "
+            f"({SCORE_BIAS.scales[profile].latent_dim} "
+            f"components).{''.join(f' Seed {row.seed}.' for row in rows)}"
         )
-        return Drawing(self.name, self.title, caption, partial(draw, images), profile)
-
-
-def first(results: Results, trial: Trial) -> Row | None:
-    """The row of the lowest seed that ended ok."""
-    return next((row for row in results.find_rows(trial) if row.outcome == "ok"), None)
+        return self.drawing(results, text, rows, partial(draw, shown.arrays.get("images")))

@@ -1,13 +1,13 @@
-"""Drift: what it declares, what it draws and says of made-up paths, and a real trial."""
+"""Drift: its trials, its lines, notes and claims for given paths, and a real trial."""
 
 from dataclasses import replace
 
 import pytest
-from toys_helpers import judged, record_of, results_of
+from toys_helpers import check_claim, record_of, results_of
 
 from bench.catalogue import catalogue
+from bench.paper.experiments.toys import EVALUATED_MIXTURE, MIXTURE
 from bench.paper.extras import drift
-from bench.paper.tables import table10
 from sweeps.run.attempt import run_trial
 from sweeps.store.row import CurvePoint
 
@@ -16,18 +16,19 @@ CEILING = -2.5
 AS_CLAIMED = {
     "ML": (-3.5, -2.6, -2.499), "PCD σ=0.1": (-3.6, -3.5, -4.5), "PCD σ=0.3": (-3.6, -9.0), "PCD σ=1": (),
 }  # fmt: skip
-"""The likelihood after a hundredth, a tenth and all of the training; whoever has fewer diverged."""
+"""The likelihood after a hundredth, a tenth and all of the training; lines with fewer values diverged."""
 
 
 def record(trial, seed, values):
-    looks = [trial.spec.steps // part for part in (100, 10, 1)]
-    whole = len(values) == len(looks)
-    made = record_of(trial, seed, "ok" if whole else "diverged", step=None if whole else 900, ceiling=CEILING)
+    steps = [trial.spec.steps // divisor for divisor in (100, 10, 1)]
+    is_complete = len(values) == len(steps)
+    outcome, last = ("ok", None) if is_complete else ("diverged", 900)
+    made = record_of(trial, seed, outcome, step=last, ceiling=CEILING)
     points = [
         CurvePoint(made.row.trial_id, kind, "test_log_likelihood", step, value)
-        for step, value in zip(looks, values, strict=False)
-        for kind in ("evaluation", "training")  # of which the second is not looked at
-        if kind == "evaluation" or step == looks[0]
+        for step, value in zip(steps, values, strict=False)
+        for kind in ("evaluation", "training")  # the second kind is ignored
+        if kind == "evaluation" or step == steps[0]
     ]
     return replace(made, curves=points)
 
@@ -47,28 +48,28 @@ def moons(results):
     return lines, [text.get_text() for legend in figure.legends for text in legend.texts]
 
 
-@pytest.mark.parametrize("profile", drift.LOOKS)
-def test_the_trials_are_table_10s_looked_at_more_often(profile):
+@pytest.mark.parametrize("profile", EVALUATED_MIXTURE.scales)
+def test_the_trials_are_those_of_table_10_with_more_evaluations(profile):
     every = {"smoke": 5, "laptop": 20, "paper": 1_000}[profile]
-    trials, judged_once = list(FIGURE.trials(profile)), list(table10.Table10().trials(profile))
+    trials, of_table = list(FIGURE.trials(profile)), list(MIXTURE.trials(profile))
     assert len({trial.id for trial in trials}) == len(trials) == 12
-    assert {trial.id for trial in trials}.isdisjoint(trial.id for trial in judged_once)
+    assert {trial.id for trial in trials}.isdisjoint(trial.id for trial in of_table)
     for trial in trials:
         assert trial.spec.evaluate_every == every
-        assert replace(trial.spec, evaluate_every=None) in [other.spec for other in judged_once]
+        assert replace(trial.spec, evaluate_every=None) in [other.spec for other in of_table]
 
 
-def test_lines_show_what_is_lost_at_each_look_and_a_cross_where_a_trial_diverged(tmp_path):
+def test_lines_show_the_gap_at_each_evaluation_and_a_cross_at_a_divergence(tmp_path):
     lines, legend = moons(results_of(tmp_path, records(seeds=(0,))))
     assert lines[0] == ([20, 200, 2_000], pytest.approx([1.0, 0.1, drift.LEAST]))
     assert lines[1] == ([20, 200, 2_000], pytest.approx([1.1, 1.0, 2.0]))
     assert lines[2] == ([20, 200], pytest.approx([1.1, 6.5]))
     assert lines[3] == ([200], pytest.approx([6.5])), "the cross"
-    assert len(lines) == 4, "the paper's value is none of this setting"
+    assert len(lines) == 4, "the paper's value is shown at paper only"
     assert legend == ["ML", "PCD σ=0.1", "PCD σ=0.3"]
 
 
-def test_at_paper_the_papers_value_stands_beside_ours(tmp_path):
+def test_at_paper_the_papers_value_is_drawn(tmp_path):
     results = results_of(tmp_path, records(seeds=(0,), profile="paper"), "paper")
     lines, legend = moons(results)
     assert lines[-1][1] == pytest.approx([CEILING - -3.82] * 2)
@@ -76,14 +77,14 @@ def test_at_paper_the_papers_value_stands_beside_ours(tmp_path):
     assert "; the paper has −3.82." in FIGURE.render(results).notes[0]
 
 
-def test_vera_stands_beside_them_where_table_10_has_it(tmp_path):
-    (vera,) = [trial for trial in table10.trained("laptop", "moons") if trial.label == "VERA λ=1"]
+def test_vera_is_drawn_if_table_10_has_it(tmp_path):
+    vera = MIXTURE.trial("VERA λ=1", "laptop")
     lines, legend = moons(results_of(tmp_path, [*records(), record_of(vera, test_log_likelihood=-2.75)]))
     assert lines[-1][1] == pytest.approx([0.25] * 2)
     assert legend[-1] == "VERA λ=1 at the end (Table 10)"
 
 
-def test_notes_say_where_pcd_was_best_and_where_it_ended(tmp_path):
+def test_notes_name_the_best_and_the_last_value_of_pcd(tmp_path):
     notes = FIGURE.render(results_of(tmp_path, records(seeds=(0,)))).notes
     said = "best after 200 steps (−3.50), of looks every 200 steps after 200 (−3.50), at the end −4.50"
     assert notes[0] == f"PCD σ=0.1 on moons, seed 0: {said}."
@@ -102,10 +103,10 @@ def test_notes_say_where_pcd_was_best_and_where_it_ended(tmp_path):
         ((), "undetermined", "undetermined"),
     ],
 )
-def test_claims_are_decided_by_the_first_the_best_and_the_last_look(tmp_path, path, falls, does_not_stay):
+def test_claims_compare_the_first_the_best_and_the_last_evaluation(tmp_path, path, falls, does_not_stay):
     results = results_of(tmp_path, records({"PCD σ=0.1": path}))
-    assert judged(FIGURE, "pcd-falls", results).judgement == falls
-    assert judged(FIGURE, "pcd-does-not-stay", results).judgement == does_not_stay
+    assert check_claim(FIGURE, "pcd-falls", results).judgement == falls
+    assert check_claim(FIGURE, "pcd-does-not-stay", results).judgement == does_not_stay
 
 
 @pytest.mark.parametrize("claim", FIGURE.claims, ids=lambda claim: claim.key)
@@ -113,35 +114,35 @@ def test_one_seed_decides_nothing(tmp_path, claim):
     assert claim.check(results_of(tmp_path, records(seeds=(0,)))).judgement == "undetermined"
 
 
-def test_what_was_not_run_is_said_and_an_empty_store_is_drawn(tmp_path):
+def test_panels_of_an_empty_store_read_not_run(tmp_path):
     figure = FIGURE.render(results_of(tmp_path, [])).draw()
     assert [axis.texts[0].get_text() for axis in figure.axes] == ["not run"] * 3
     assert not figure.legends
 
 
-def test_where_all_diverged_the_paths_are_drawn_once_the_ceiling_is_known(tmp_path):
+def test_paths_of_diverged_trials_are_drawn_once_the_ceiling_is_known(tmp_path):
     made = [
         record(trial, 0, AS_CLAIMED["PCD σ=0.3"])
         for trial in FIGURE.trials("laptop")
         if trial.label == "PCD σ=0.3"
     ]
-    lost = [replace(one, row=replace(one.row, metrics="{}")) for one in made]
-    figure = FIGURE.render(results_of(tmp_path / "alone", lost)).draw()
+    diverged = [replace(one, row=replace(one.row, metrics="{}")) for one in made]
+    figure = FIGURE.render(results_of(tmp_path / "alone", diverged)).draw()
     assert [axis.texts[0].get_text() for axis in figure.axes] == ["no trial ended ok:\nno ceiling yet"] * 3
-    (ml,) = [trial for trial in table10.trained("laptop", "moons") if trial.label == "ML"]
+    ml = MIXTURE.trial("ML", "laptop")
     lines, _ = moons(
-        results_of(tmp_path / "beside", [*lost, record_of(ml, ceiling=CEILING, test_log_likelihood=-2.6)])
+        results_of(tmp_path / "beside", [*diverged, record_of(ml, ceiling=CEILING, test_log_likelihood=-2.6)])
     )
     assert lines == [([20, 200], pytest.approx([1.1, 6.5])), ([200], pytest.approx([6.5]))]
 
 
-def test_a_seed_that_diverged_before_its_first_look_is_counted_as_lost(tmp_path):
+def test_a_seed_that_diverged_before_its_first_evaluation_is_counted(tmp_path):
     changed = [record(t, 2, ()) for t in FIGURE.trials("laptop") if t.label == "PCD σ=0.1"]
-    evidence = judged(FIGURE, "pcd-falls", results_of(tmp_path, [*records(), *changed])).evidence
+    evidence = check_claim(FIGURE, "pcd-falls", results_of(tmp_path, [*records(), *changed])).evidence
     assert evidence.count("n=2 of 3 and 2 of 3") == 3
 
 
-def test_a_real_trial_is_looked_at_on_the_way(tmp_path):
+def test_a_real_trial_is_evaluated_during_training(tmp_path):
     trial = next(trial for trial in FIGURE.trials("smoke") if trial.label == "PCD σ=0.1")
     results = results_of(tmp_path, [run_trial(trial)], "smoke")
     [(steps, heights)], _ = moons(results)

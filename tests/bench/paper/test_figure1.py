@@ -1,4 +1,4 @@
-"""Figure 1: what it declares, what it draws of made-up rows, and a real trial of each kind."""
+"""Figure 1: its trials, its panels and claims for given rows, and a real trial of each kind."""
 
 import subprocess
 import sys
@@ -6,17 +6,19 @@ import sys
 import numpy as np
 import pytest
 from engine_helpers import ROOT
-from toys_helpers import judged, record_of, results_of
+from toys_helpers import check_claim, record_of, results_of
 
 from bench.catalogue import catalogue
-from bench.paper.experiments.toys import SIGMAS
-from bench.paper.figures.figure1 import BUDGETS, LAMBDAS
+from bench.paper.experiments.toys import SMALL_NETWORK
 from sweeps.run.attempt import run_trial
 
 FIGURE = catalogue.artifact("figure1")
-LABELS = [f"VERA λ={weight:g}" for weight in LAMBDAS] + [f"PCD σ={sigma:g}" for sigma in SIGMAS]
+LABELS = [
+    *(f"VERA λ={weight}" for weight in ("0.01", "0.1", "1")),
+    *(f"PCD σ={sigma}" for sigma in ("0.01", "0.03", "0.1", "0.3", "1")),
+]
 DENSITIES = [(0, 1), (0, 2), (0, 3), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4)]
-"""Where the density of each stands, by row and column; its samples stand one row below."""
+"""Row and column of each density; its samples are one row below."""
 AS_CLAIMED = dict(zip(LABELS, [-5.0, -4.0, -3.0, -90.0, -20.0, -9.0, -8.0, -7.0], strict=True))
 
 
@@ -59,7 +61,7 @@ def shown(results):
     }
 
 
-@pytest.mark.parametrize("profile", BUDGETS)
+@pytest.mark.parametrize("profile", SMALL_NETWORK.scales)
 def test_every_trial_is_declared_once_and_has_a_panel(tmp_path, profile):
     trials = list(FIGURE.trials(profile))
     assert [trial.label for trial in trials] == LABELS
@@ -72,7 +74,7 @@ def test_every_trial_is_declared_once_and_has_a_panel(tmp_path, profile):
     ] * 7
 
 
-def test_trials_are_the_papers():
+def test_the_paper_profile_has_the_papers_settings():
     for trial in FIGURE.trials("paper"):
         facts = trial.facts
         assert (facts["steps"], facts["batch_size"], facts["dataset"]["name"]) == (100_000, 200, "moons")
@@ -101,7 +103,7 @@ def test_panels_show_the_density_and_the_samples_of_the_first_seed(tmp_path):
         assert (below.get_xlim(), below.get_ylim()) == ((-4, 4), (-4, 4))
 
 
-def test_data_stand_before_vera_and_what_is_left_stays_empty(tmp_path):
+def test_the_data_are_left_of_vera_and_other_places_stay_empty(tmp_path):
     axes = drawn(results_of(tmp_path, records()))
     assert np.array_equal(axes[1, 0].collections[0].get_offsets(), arrays_of(0)["data_samples"])
     assert axes[1, 0].get_xlabel() == "ceiling −2.39 nats"
@@ -126,7 +128,7 @@ def test_it_fits_on_a_page(tmp_path):
 
 
 def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
-    lost, *others = records()
+    first, *others = records()
     trial = next(iter(FIGURE.trials("laptop")))
     density, samples = shown(
         results_of(tmp_path, [record_of(trial, outcome="diverged", step=2_246), *others])
@@ -134,10 +136,10 @@ def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
     assert density.texts[0].get_text() == "diverged\nat step 2,246"
     assert not density.images
     assert not samples.collections
-    assert lost.row.label == "VERA λ=0.01"
+    assert first.row.label == "VERA λ=0.01"
 
 
-def test_a_likelihood_is_a_bound_where_mass_lies_beyond_the_grid(tmp_path):
+def test_a_likelihood_is_shown_as_a_bound_if_mass_lies_beyond_the_grid(tmp_path):
     axes = shown(results_of(tmp_path, records(rims={"PCD σ=0.1": 0.0015})))
     assert [label for label, (density, _) in axes.items() if density.get_xlabel().startswith("≤")] == [
         "PCD σ=0.1"
@@ -161,7 +163,7 @@ def test_samples_outside_the_frame_are_counted(tmp_path):
     ],
 )
 def test_claims_are_decided_by_the_rows(tmp_path, key, likelihoods, judgement):
-    finding = judged(FIGURE, key, results_of(tmp_path, records(likelihoods)))
+    finding = check_claim(FIGURE, key, results_of(tmp_path, records(likelihoods)))
     assert finding.judgement == judgement, finding.evidence
 
 
@@ -175,38 +177,36 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, likelihoods, judgement):
         ({"VERA λ=0.1": -7.0}, "VERA λ=0.1", "refuted"),
     ],
 )
-def test_a_bound_is_not_taken_for_a_value(tmp_path, likelihoods, bound, judgement):
-    finding = judged(
+def test_a_bound_is_not_used_as_a_value(tmp_path, likelihoods, bound, judgement):
+    finding = check_claim(
         FIGURE, "density-improves", results_of(tmp_path, records(likelihoods, rims={bound: 0.0015}))
     )
     assert (finding.judgement, f"that of {bound} is an upper bound" in finding.evidence) == (judgement, True)
 
 
 @pytest.mark.parametrize(("value", "judgement"), [(-9.0, "supported"), (-2.5, "undetermined")])
-def test_a_bound_on_pcds_density_shows_that_it_is_wrong_and_never_that_it_is_right(
-    tmp_path, value, judgement
-):
+def test_a_bound_can_show_that_pcds_density_is_wrong_but_not_that_it_is_right(tmp_path, value, judgement):
     pcd = LABELS[3:]
     results = results_of(tmp_path, records(dict.fromkeys(pcd, value), rims=dict.fromkeys(pcd, 0.0015)))
-    assert judged(FIGURE, "pcd-samples-look-right", results).judgement == judgement
+    assert check_claim(FIGURE, "pcd-samples-look-right", results).judgement == judgement
 
 
 @pytest.mark.parametrize(
     ("wrong", "judgement"), [({"distance": 0.02}, "undetermined"), ({"log_density": -3.2}, "refuted")]
 )
-def test_samples_that_do_not_look_right_refute_that_they_do(tmp_path, wrong, judgement):
+def test_samples_that_look_wrong_do_not_support_the_claim(tmp_path, wrong, judgement):
     assert (
-        judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong))).judgement
+        check_claim(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong))).judgement
         == judgement
     )
 
 
-def test_the_evidence_shows_ceiling_samples_and_model_and_names_every_sigma_whose_samples_look_right(
+def test_the_evidence_has_the_values_and_every_sigma_whose_samples_look_right(
     tmp_path,
 ):
-    evidence = judged(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records())).evidence
-    said = "PCD σ=0.01: ceiling −2.39, log-density of samples −2.50, likelihood of the model −89.99; VERA λ=1: −2.99"
-    assert evidence.startswith(said)
+    evidence = check_claim(FIGURE, "pcd-samples-look-right", results_of(tmp_path, records())).evidence
+    values = "ceiling −2.39, log-density of samples −2.50, likelihood of the model −89.99"
+    assert evidence.startswith(f"PCD σ=0.01: {values}; VERA λ=1: −2.99")
     assert "energy distance 0.0010 (right: at most 0.005)" in evidence
     assert evidence.count("samples look right also of PCD") == 4
 
@@ -231,10 +231,11 @@ def test_smoke_trials_run_and_are_drawn(tmp_path):
 def test_drawing_needs_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.figures.figure1\n"
-        "from bench.catalogue import catalogue; from bench.render.plotting import save; from bench.judging.results import Results\n"
-        "drawing = catalogue.artifact('figure1').render(Results.open(sys.argv[1], 'laptop'))\n"
-        "save(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import "
+        "bench.paper.figures.figure1\nfrom bench.catalogue import catalogue; from bench.render.plotting "
+        "import save_figure; from bench.judging.results import Results\ndrawing = "
+        "catalogue.artifact('figure1').render(Results.open(sys.argv[1], "
+        "'laptop'))\nsave_figure(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True

@@ -1,4 +1,5 @@
-"""Figure 6 and the effective sample sizes of Sec. 5.2: seeds are pooled, claims go both ways."""
+"""Figure 6 and the effective sample sizes of Sec. 5.2: seeds are pooled, claims are supported or refuted by
+the rows."""
 
 import numpy as np
 import pytest
@@ -6,11 +7,14 @@ from bench_helpers import row_of, stored
 
 from bench.judging.cell import Cell
 from bench.judging.results import Results
-from bench.paper.experiments.score_bias import importance
-from bench.paper.figures.figure6 import Curve, Figure6, near, offset_trial
+from bench.paper.experiments.proposal_offset import PROPOSAL_OFFSET, SHIFTED
+from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
+from bench.paper.figures.figure6 import Figure6, SampleSizeCurve, check_near
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
+
+OFFSET_TRIAL = PROPOSAL_OFFSET.trial(SHIFTED, "laptop")
 
 
 def findings(results):
@@ -19,7 +23,7 @@ def findings(results):
 
 def offset_record(seed, ess, error=0.1, far=1.1):
     arrays = {"offset": np.array([0.0, 2.5]), "ess": np.array(ess), "ess_se": np.full(2, error)}
-    return Record(row_of(offset_trial("laptop"), seed, far, metric="ess_far"), arrays=arrays)
+    return Record(row_of(OFFSET_TRIAL, seed, far, metric="ess_far"), arrays=arrays)
 
 
 def test_figure_6_pools_its_seeds(tmp_path):
@@ -31,7 +35,7 @@ def test_figure_6_pools_its_seeds(tmp_path):
     assert lines["measured"].get_xdata().tolist() == [0, 2.5]
     assert lines["measured"].get_ydata().tolist() == pytest.approx([20, 1.1])
     assert lines["k = 20: exact at m = 0"].get_ydata()[0] == 20
-    curve = Curve.of([store.arrays(row.trial_id) for row in store.rows()])
+    curve = SampleSizeCurve.pool([store.read_arrays(row.trial_id) for row in store.read_rows()])
     assert curve.standard_error.tolist() == pytest.approx([0.1 / 2**0.5] * 2)
 
 
@@ -49,7 +53,7 @@ def test_figure_6_pools_its_seeds(tmp_path):
 def test_claims_on_the_learned_proposal(tmp_path, values, expected):
     rows = [
         row_of(
-            importance("laptop"),
+            SCORE_BIAS.trial(IMPORTANCE, "laptop"),
             seed,
             metrics=canonical_json({k: v + 2e-3 * seed for k, v in values.items()}),
         )
@@ -66,8 +70,8 @@ def test_claims_on_the_learned_proposal(tmp_path, values, expected):
 
 
 @pytest.mark.parametrize(("far", "judgement"), [(1.13, "supported"), (1.6, "refuted")])
-def test_claim_on_far_proposals(tmp_path, far, judgement):
-    rows = [row_of(offset_trial("laptop"), seed, far + 1e-3 * seed, metric="ess_far") for seed in (0, 1)]
+def test_claim_on_distant_proposals(tmp_path, far, judgement):
+    rows = [row_of(OFFSET_TRIAL, seed, far + 1e-3 * seed, metric="ess_far") for seed in (0, 1)]
     assert findings(stored(tmp_path, rows))["far-ess"].judgement == judgement
 
 
@@ -82,7 +86,7 @@ def test_claim_on_far_proposals(tmp_path, far, judgement):
         ((), "undetermined"),
     ],
 )
-def test_a_value_is_near_by_its_whole_interval(values, judgement):
-    finding = near("it", Cell(values, ("ok",) * len(values), reason="not run"), 1.0, tolerance=0.1)
+def test_a_mean_is_near_a_value_if_its_whole_interval_is(values, judgement):
+    finding = check_near("it", Cell(values, ("ok",) * len(values), reason="not run"), 1.0, tolerance=0.1)
     assert finding.judgement == judgement
     assert "it" in finding.evidence

@@ -1,5 +1,5 @@
-"""Figures 3, 5 and 6: what they declare runs, what they draw is what the rows say, and their claims go both
-ways."""
+"""Figures 3, 5 and 6: their trials run, they draw the values of the rows, and the rows decide their
+claims."""
 
 import subprocess
 import sys
@@ -10,26 +10,36 @@ from bench_helpers import row_of, stored
 
 from bench.catalogue import catalogue
 from bench.judging.results import Results
-from bench.paper.experiments.score_bias import ALL, BUDGETS, hmc, importance, latent, trials
-from bench.paper.figures.figure3 import FLOORS, METRICS, NOISES, Figure3, noise_free
+from bench.paper.experiments.score_bias import (
+    ALL,
+    FORCES,
+    IMPORTANCE,
+    LATENT,
+    SCORE_BIAS,
+    label_hmc,
+)
+from bench.paper.figures.figure3 import FLOORS, METRICS, Figure3, read_noise_free_bias
 from bench.paper.figures.figure5 import GAP, Figure5
 from bench.paper.figures.figure6 import Figure6
-from bench.paper.values import paper_value
-from bench.render.plotting import mosaic, save
+from bench.paper.values import PAPER
+from bench.render.plotting import save_figure, tile_images
 from sweeps.run.attempt import run_trial
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.sweep import find_sweep
 
 FIGURES = (Figure3, Figure5, Figure6)
+NOISES = ("deviation", "variance")
 BIAS = {"full": {2: 0.5, 500: 0.1}, "prior_only": {2: 2.1, 500: 1.3}}
 DEVIATION = {"full": {2: 1.7, 500: 1.8}, "prior_only": {2: 0.3, 500: 1.75}}
 
 
+def laptop_trial(label, noise="deviation"):
+    return SCORE_BIAS.trial(label, "laptop", SCORE_BIAS.reading("laptop", noise))
+
+
 def value_of(trial, metric):
-    """Made-up values in the order that the laptop profile really has; between the given burn-ins, their
-    mean."""
+    """Values in the order that the laptop profile has; between the two given burn-ins, their mean."""
     method, scale = trial.spec.method, 6.0 if trial.spec.networks["generator"]["noise"] == "variance" else 1.0
     if metric == "signed_bias":
         return scale * {"latent": 0.04, "importance": 0.03, "hmc": 0.02}[method["name"]]
@@ -45,14 +55,14 @@ def value_of(trial, metric):
 
 
 def row(trial, seed=0):
-    """One per cent between two seeds."""
+    """A row whose values are one per cent larger for each seed."""
     values = {name: value_of(trial, name) * (1 + 0.01 * seed) for name in (*METRICS, "rms_noise")}
     return row_of(trial, seed, metrics=canonical_json(values))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    rows = [row(trial, seed) for trial in trials("laptop") for seed in (0, 1)]
+    rows = [row(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
     return stored(tmp_path_factory.mktemp("laptop"), rows)
 
 
@@ -74,23 +84,20 @@ def findings(figure, results):
 @pytest.mark.parametrize("figure", FIGURES)
 def test_a_figure_is_registered_as_an_artifact_and_as_a_sweep(figure):
     assert isinstance(catalogue.artifact(figure.name), figure)
-    sweep = find_sweep(figure.name)
+    sweep = catalogue.sweep(figure.name)
     counts = {
-        profile: len(sweep.trials(profile)) / len(list(figure().trials(profile))) for profile in BUDGETS
+        profile: len(sweep.trials(profile)) / len(list(figure().trials(profile)))
+        for profile in SCORE_BIAS.scales
     }
     assert counts == {"smoke": 1, "laptop": 2, "paper": 3}
 
 
 def test_the_paper_profile_is_the_papers_protocol():
-    budget = BUDGETS["paper"]
-    assert (budget.dataset, budget.latent_dim, budget.steps, budget.batch_size) == (
-        {"name": "mnist-pixels"},
-        100,
-        500,
-        5_000,
-    )
-    assert budget.pairs >= 100
-    assert budget.repeats == 5_000
+    scale = SCORE_BIAS.scales["paper"]
+    assert {data.dataset["name"] for data in scale.data} == {"mnist-pixels"}
+    assert (scale.latent_dim, scale.steps, scale.batch_size) == (100, 500, 5_000)
+    assert scale.pairs >= 100
+    assert scale.repeats == 5_000
     declared = [trial.spec for trial in Figure3().trials("paper")]
     chains = {
         (spec.method["force"], spec.method["burn_in"], spec.networks["generator"]["noise"])
@@ -103,8 +110,8 @@ def test_the_paper_profile_is_the_papers_protocol():
     assert {spec.method["k"] for spec in declared if spec.method["name"] == "importance"} == {20}
 
 
-@pytest.mark.parametrize("profile", BUDGETS)
-def test_every_declared_trial_has_an_identity_of_its_own_and_figures_share_what_they_can(profile):
+@pytest.mark.parametrize("profile", SCORE_BIAS.scales)
+def test_every_declared_trial_has_its_own_id_and_figures_share_trials(profile):
     ids = [trial.id for trial in Figure3().trials(profile)]
     assert len(set(ids)) == len(ids)
     assert {trial.id for trial in Figure5().trials(profile)} < set(ids)
@@ -118,11 +125,11 @@ def test_smoke_trials_run_from_end_to_end_and_all_figures_are_drawn(tmp_path):
             record = run_trial(trial)
             assert (record.row.outcome, record.row.reason) == ("ok", "")
             store.write(record)
-    results = Results.at(tmp_path, "smoke")
+    results = Results.open(tmp_path, "smoke")
     for figure in FIGURES:
         drawing = figure().render(results)
         assert "Smoke profile" in drawing.caption
-        save(drawing.draw(), tmp_path / f"{figure.name}.png")
+        save_figure(drawing.draw(), tmp_path / f"{figure.name}.png")
         assert (tmp_path / f"{figure.name}.png").stat().st_size > 5_000
     assert Figure3().render(results).notes == ()
     assert {finding.judgement for figure in FIGURES for finding in findings(figure, results).values()} == {
@@ -135,30 +142,30 @@ def test_figure_3_draws_every_chain_at_every_burn_in(results):
     for metric, noise in axes:
         lines = lines_of(axes[metric, noise])
         for force in BIAS:
-            line = lines[f"HMC ({'full' if force == 'full' else 'prior-only'} force)"]
-            burn_ins = BUDGETS["laptop"].burn_ins[noise]
-            expected = [1.005 * value_of(hmc("laptop", force, b, noise), metric) for b in burn_ins]
+            line = lines[FORCES[force]]
+            burn_ins = SCORE_BIAS.reading("laptop", noise).burn_ins
+            expected = [1.005 * value_of(laptop_trial(label_hmc(force, b), noise), metric) for b in burn_ins]
             assert line.get_xdata().tolist() == list(burn_ins)
             assert line.get_ydata().tolist() == pytest.approx(expected)
-        level = 1.005 * value_of(importance("laptop", noise), metric)
+        level = 1.005 * value_of(laptop_trial(IMPORTANCE, noise), metric)
         assert list(lines["IS, k = 20"].get_ydata()) == pytest.approx([level, level])
         assert ("z = z0" in lines) == (metric != "deviation")
 
 
-def test_figure_3_shows_the_papers_numbers_among_signed_means(results):
+def test_figure_3_shows_the_papers_numbers_with_signed_means(results):
     axes = panels_of(Figure3().render(results))
     source = "Figure 3 / Sec 5.2 text"
-    stars = [paper_value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
+    stars = [PAPER.value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
     for (metric, _), axis in axes.items():
         lines = lines_of(axis)
         assert ("paper, HMC" in lines) == ("paper, IS" in lines) == (metric == "signed_bias")
     shown = lines_of(axes["signed_bias", "variance"])
     assert list(shown["paper, HMC"].get_xdata()) == [2, 500]
     assert list(shown["paper, HMC"].get_ydata()) == stars
-    assert shown["paper, IS"].get_ydata()[0] == paper_value(source, method="VERA (importance sampling)")
+    assert shown["paper, IS"].get_ydata()[0] == PAPER.value(source, method="VERA (importance sampling)")
 
 
-def test_figure_3_shows_the_noise_of_every_estimator_among_sizes_of_bias(results):
+def test_figure_3_shows_the_noise_floor_of_every_estimator(results):
     axes = panels_of(Figure3().render(results))
     names = {"noise of HMC (full force)", "noise of HMC (prior-only force)", "noise of IS"}
     for (metric, noise), axis in axes.items():
@@ -178,9 +185,8 @@ def test_the_floor_of_the_absolute_bias_is_that_of_gaussian_noise():
     assert np.abs(noise).mean() == pytest.approx(3.0 * FLOORS["absolute_bias"], rel=0.01)
 
 
-def test_noise_is_no_bias(tmp_path):
-    """HMC measures more than IS, but all of it is noise; where the noise is larger than the measured bias,
-    nothing is left."""
+def test_noise_does_not_count_as_bias(tmp_path):
+    """HMC has a larger measured bias than IS, but all of it is noise. A noise above the bias leaves zero."""
 
     def noisy(trial, seed):
         rms, noise = (2.0, 2.1) if trial.spec.method["name"] == "hmc" else (1.0, 0.6)
@@ -188,42 +194,48 @@ def test_noise_is_no_bias(tmp_path):
             trial, seed, metrics=canonical_json({"rms_bias": rms + 0.01 * seed, "rms_noise": noise})
         )
 
-    results = stored(tmp_path, [noisy(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
-    assert noise_free(results, importance("laptop")).values == pytest.approx((0.8, (1.01**2 - 0.36) ** 0.5))
-    assert noise_free(results, hmc("laptop", "full", 500)).values == (0.0, 0.0)
+    results = stored(
+        tmp_path, [noisy(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
+    )
+    assert read_noise_free_bias(results, laptop_trial(IMPORTANCE)).values == pytest.approx(
+        (0.8, (1.01**2 - 0.36) ** 0.5)
+    )
+    assert read_noise_free_bias(results, laptop_trial(label_hmc("full", 500))).values == (0.0, 0.0)
     assert findings(Figure3, results)["hmc-500-more-biased-full"].judgement == "refuted"
 
 
-def test_a_bias_whose_noise_was_not_measured_is_not_judged(tmp_path):
-    results = stored(tmp_path, [row_of(importance("laptop"), 0, metrics=canonical_json({"rms_bias": 1.0}))])
-    assert noise_free(results, importance("laptop")).reason == "not measured 1 of 1"
+def test_a_bias_without_a_measured_noise_is_not_used(tmp_path):
+    results = stored(
+        tmp_path, [row_of(laptop_trial(IMPORTANCE), 0, metrics=canonical_json({"rms_bias": 1.0}))]
+    )
+    assert read_noise_free_bias(results, laptop_trial(IMPORTANCE)).reason == "not measured 1 of 1"
 
 
 def test_figure_3_shows_every_seed(results):
     axis = panels_of(Figure3().render(results))["rms_bias", "variance"]
     dots = np.concatenate([collection.get_offsets().data for collection in axis.collections])
-    trial = hmc("laptop", "full", 20, "variance")
+    trial = laptop_trial(label_hmc("full", 20), "variance")
     for seed in (0, 1):
         at = [20, value_of(trial, "rms_bias") * (1 + 0.01 * seed)]
         assert np.isclose(dots, at).all(1).any()
 
 
-def test_figure_3_says_what_is_missing_and_draws_the_rest(tmp_path):
-    gone, lost = hmc("laptop", "full", 5), latent("laptop")
+def test_figure_3_names_missing_trials_and_draws_the_others(tmp_path):
+    not_run, diverged = laptop_trial(label_hmc("full", 5)), laptop_trial(LATENT)
     rows = [
         row(trial, seed)
-        for trial in trials("laptop")
+        for trial in SCORE_BIAS.trials("laptop")
         for seed in (0, 1)
-        if trial.spec not in (gone.spec, lost.spec)
+        if trial.spec not in (not_run.spec, diverged.spec)
     ]
-    rows += [row(lost), row_of(lost, 1, outcome="diverged")]
+    rows += [row(diverged), row_of(diverged, 1, outcome="diverged")]
     drawing = Figure3().render(stored(tmp_path, rows))
     assert drawing.notes == ("z = z0: 1 of 2 diverged, 0 failed.", "HMC (full force), burn-in 5: not run.")
     axis = panels_of(drawing)["rms_bias", "deviation"]
     assert lines_of(axis)["HMC (full force)"].get_xdata().tolist() == [b for b in ALL if b != 5]
 
 
-def test_figures_without_any_row_are_drawn_empty_and_say_so(tmp_path):
+def test_figures_without_rows_are_drawn_empty_and_their_captions_say_so(tmp_path):
     results = stored(tmp_path, [])
     for figure in FIGURES:
         drawing = figure().render(results)
@@ -233,7 +245,7 @@ def test_figures_without_any_row_are_drawn_empty_and_say_so(tmp_path):
     assert "measured" not in lines_of(Figure6().render(results).draw().get_axes()[0])
 
 
-def test_claims_of_figure_3_follow_the_rows(results):
+def test_claims_of_figure_3_are_decided_by_the_rows(results):
     found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
     assert found == {
         "hmc-2-more-biased-full": "refuted",
@@ -251,11 +263,10 @@ def test_claims_of_figure_3_follow_the_rows(results):
     assert all("n=2 and 2" in finding.evidence for finding in findings(Figure3, results).values())
 
 
-def test_claims_of_figure_3_turn_with_the_rows(tmp_path):
-    """The same trials with values turned upside down: every claim that was supported is refuted, and the
-    other way round."""
+def test_claims_of_figure_3_are_reversed_with_the_rows(tmp_path):
+    """With inverted values every supported claim is refuted and every refuted claim supported."""
 
-    def turned(trial, seed):
+    def invert(trial, seed):
         values = {name: 1 / max(value_of(trial, name), 1e-3) * (1 + 0.01 * seed) for name in METRICS}
         signs = {
             "importance": 1.0,
@@ -265,18 +276,23 @@ def test_claims_of_figure_3_turn_with_the_rows(tmp_path):
         changed = {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed, "rms_noise": 0.0}
         return row_of(trial, seed, metrics=canonical_json(values | changed))
 
-    results = stored(tmp_path, [turned(trial, seed) for trial in trials("laptop") for seed in (0, 1)])
+    results = stored(
+        tmp_path, [invert(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
+    )
     found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
     assert {key for key, judgement in found.items() if judgement == "supported"} == {
-        "hmc-2-more-biased-full", "hmc-500-more-biased-full", "hmc-500-more-biased-prior_only", "signed-order",
-    }  # fmt: skip
+        "hmc-2-more-biased-full",
+        "hmc-500-more-biased-full",
+        "hmc-500-more-biased-prior_only",
+        "signed-order",
+    }
     assert "undetermined" not in found.values()
 
 
 def test_figure_5_is_a_grid_of_the_samples_of_the_first_seed(tmp_path):
     images = np.arange(100 * 9, dtype=np.uint8).reshape(100, 3, 3)
     store = Store(tmp_path / "trials")
-    trial = importance("laptop")
+    trial = laptop_trial(IMPORTANCE)
     store.write(Record(row_of(trial, 0, outcome="diverged")))
     store.write(Record(row(trial, 1), arrays={"images": images}))
     store.write(Record(row(trial, 2), arrays={"images": images[::-1]}))
@@ -291,15 +307,15 @@ def test_figure_5_is_a_grid_of_the_samples_of_the_first_seed(tmp_path):
     assert (sheet[:, 3 : 3 + GAP] == 255).all()
 
 
-def test_a_short_grid_stays_white_at_its_end():
-    sheet = mosaic(np.zeros((11, 2, 2), np.uint8), 10, 10, 255, GAP)
+def test_places_without_an_image_stay_white():
+    sheet = tile_images(np.zeros((11, 2, 2), np.uint8), 10, 10, 255, GAP)
     assert sheet.dtype == np.uint8
     assert set(sheet.flat) == {0, 255}
     assert (sheet == 0).sum() == 11 * 4
 
 
 def test_declaring_and_rendering_load_neither_torch_nor_ray(tmp_path):
-    stored(tmp_path, [row(trial) for trial in trials("laptop")])
+    stored(tmp_path, [row(trial) for trial in SCORE_BIAS.trials("laptop")])
     code = f"""
 import sys
 from bench.paper.figures import figure3
@@ -307,7 +323,7 @@ from bench.paper.figures import figure5
 from bench.paper.figures import figure6
 from bench.catalogue import catalogue
 from bench.judging.results import Results
-results = Results.at({str(tmp_path)!r}, "laptop")
+results = Results.open({str(tmp_path)!r}, "laptop")
 for figure in catalogue.artifacts():
     figure.render(results).draw()
     [claim.check(results) for claim in figure.claims]

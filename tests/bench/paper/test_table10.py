@@ -1,30 +1,30 @@
-"""Table 10: what it declares, what it says of made-up rows, and real trials of every kind."""
+"""Table 10: its trials, its lines and claims for given rows, and real trials of every kind."""
 
 import subprocess
 import sys
 
 import pytest
-from engine_helpers import ROOT, plugged
+from engine_helpers import ROOT, load_trouble_plugin
 from table10_helpers import CEILINGS, FAR, NEAR, TABLE, lines_of, record
-from toys_helpers import judged, results_of
+from toys_helpers import check_claim, results_of
 
-from bench.paper.experiments.mixtures import BEST_PCD, BUDGETS, DATASETS, LAMBDAS, REFERENCES, setting
-from bench.paper.experiments.toys import HALF_A_NAT, SIGMAS
-from bench.paper.values import paper_value
+from bench.catalogue import catalogue
+from bench.paper.experiments.toy_judging import HALF_A_NAT
+from bench.paper.experiments.toys import LAMBDAS, MIXTURE, SIGMAS, TOYS, label_pcd
+from bench.paper.tables.table10_lines import BEST_PCD, find_paper_value
 from sweeps.run.attempt import run_trial
-from sweeps.trial.sweep import find_sweep
 
 AS_CLAIMED = {
     "ML": -4.7, "VERA λ=0": -8.0, "VERA λ=0.01": -7.0, "VERA λ=0.1": -6.0, "VERA λ=1": -5.0,
     "PCD σ=0.01": -30.0, "PCD σ=0.03": -20.0, "PCD σ=0.1": -9.0, "PCD σ=0.3": -10.0, "PCD σ=1": None,
 }  # fmt: skip
-"""Likelihoods in the order that the paper claims; None is a trial that diverged."""
-PCD = [f"PCD σ={sigma:g}" for sigma in SIGMAS]
+"""Likelihoods in the order that the paper claims; None for a diverged trial."""
+PCD = list(map(label_pcd, SIGMAS))
+DATASETS = [toy.name for toy in TOYS]
 
 
 def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_out=()):
-    """Every trial of the table: a value that is no list is that of seed 0, and those of later seeds lie .02
-    above each other."""
+    """Records of every trial. A single value is that of seed 0; each later seed lies .02 higher."""
     for trial in TABLE.trials("laptop"):
         value = (AS_CLAIMED | (changes or {}))[trial.label]
         values = (
@@ -42,8 +42,8 @@ def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_o
             )
 
 
-@pytest.mark.parametrize("profile", BUDGETS)
-def test_every_trial_is_declared_once_and_is_one_line_of_the_table(tmp_path, profile):
+@pytest.mark.parametrize("profile", MIXTURE.scales)
+def test_every_trial_is_declared_once_and_has_one_line(tmp_path, profile):
     trials = list(TABLE.trials(profile))
     assert len({trial.id for trial in trials}) == len(trials) == 3 * (1 + len(LAMBDAS) + len(SIGMAS))
     own = {(trial.spec.dataset["name"], trial.label): (-100.0 - index,) for index, trial in enumerate(trials)}
@@ -78,20 +78,20 @@ def test_smoke_trials_take_seconds():
     assert {trial.spec.steps for trial in TABLE.trials("smoke")} == {20}
 
 
-def test_it_is_a_sweep_of_its_name():
-    trials = find_sweep("table10").trials("laptop")
+def test_the_sweep_of_the_same_name_has_every_trial_and_seed():
+    trials = catalogue.sweep("table10").trials("laptop")
     assert (len(trials), {trial.spec.seed for trial in trials}) == (60, {0, 1})
 
 
 def test_a_method_from_a_plug_in_has_a_line_on_every_data_set(tmp_path):
-    with plugged():
+    with load_trouble_plugin():
         trials = [trial for trial in TABLE.trials("smoke") if trial.label == "trouble"]
-        assert [trial.spec.dataset["name"] for trial in trials] == list(DATASETS)
+        assert [trial.spec.dataset["name"] for trial in trials] == DATASETS
         results = results_of(tmp_path, [record(trials[0], 0, -5.5)], "smoke")
         assert lines_of(results)["trouble"]["test_log_likelihood"].values == (-5.5,)
 
 
-def test_lines_show_means_the_ceiling_and_the_papers_value_beside_its_own_protocol(tmp_path):
+def test_lines_have_means_the_ceiling_and_the_papers_value_with_the_papers_rule(tmp_path):
     lines = lines_of(results_of(tmp_path, records()), "rings")
     honest, flattered, judged_by = (
         lines["VERA λ=0.1"][key] for key in ("test_log_likelihood", "best_of_ten_batches", "best_of_either")
@@ -106,26 +106,26 @@ def test_lines_show_means_the_ceiling_and_the_papers_value_beside_its_own_protoc
 def test_the_best_sigma_has_the_highest_mean_and_the_papers_value(tmp_path):
     line = lines_of(results_of(tmp_path, records()), "circles")[BEST_PCD]
     assert line["test_log_likelihood"].values == pytest.approx((-9.0, -8.98))
-    assert line["best_of_either"].paper == paper_value("Table 10", dataset="circles", method="PCD")
+    assert line["best_of_either"].paper == find_paper_value(TOYS[1], BEST_PCD)
     assert line["remark"] == "σ=0.1"
 
 
-def test_a_sigma_that_lost_a_seed_is_best_only_where_all_did(tmp_path):
+def test_a_sigma_with_a_diverged_seed_is_best_only_if_all_have_one(tmp_path):
     one = {"PCD σ=0.3": [-1.0, None]}
     assert lines_of(results_of(tmp_path / "one", records(one)))[BEST_PCD]["remark"] == "σ=0.1"
     all_of_them = {f"PCD σ={sigma:g}": [-5.0 - sigma, None] for sigma in SIGMAS}
     assert lines_of(results_of(tmp_path / "all", records(all_of_them)))[BEST_PCD]["remark"] == "σ=0.01"
 
 
-def test_where_no_sigma_has_a_value_the_line_says_why(tmp_path):
-    lost = dict.fromkeys(PCD)
-    line = lines_of(results_of(tmp_path / "lost", records(lost)))[BEST_PCD]
+def test_the_best_sigma_gives_the_reason_if_no_sigma_has_a_value(tmp_path):
+    diverged = dict.fromkeys(PCD)
+    line = lines_of(results_of(tmp_path / "diverged", records(diverged)))[BEST_PCD]
     assert (line["test_log_likelihood"].reason, line["remark"]) == ("diverged 10 of 10", "")
     empty = lines_of(results_of(tmp_path / "empty", []))[BEST_PCD]
     assert (empty["test_log_likelihood"].reason, empty["ceiling"]) == ("not run", None)
 
 
-def test_a_best_sigma_is_named_once_every_sigma_was_run(tmp_path):
+def test_there_is_no_best_sigma_until_every_sigma_was_run(tmp_path):
     line = lines_of(results_of(tmp_path, records(leave_out=("PCD σ=0.3",))))[BEST_PCD]
     assert line["test_log_likelihood"].reason == line["best_of_ten_batches"].reason == "not every σ was run"
     assert line["test_log_likelihood"].mean is None
@@ -134,7 +134,7 @@ def test_a_best_sigma_is_named_once_every_sigma_was_run(tmp_path):
     assert not line["remark"]
 
 
-def test_values_above_the_ceiling_are_marked_from_the_numbers(tmp_path):
+def test_values_above_the_ceiling_are_marked(tmp_path):
     sheet = TABLE.render(results_of(tmp_path, records({"VERA λ=1": -2.5})))
     marks = {
         (line["dataset"], line["method"]): line["remark"] for line in sheet.lines if "†" in line["remark"]
@@ -146,21 +146,21 @@ def test_values_above_the_ceiling_are_marked_from_the_numbers(tmp_path):
     assert "rings" not in note
 
 
-def test_nothing_is_marked_where_the_ceiling_is_higher(tmp_path, monkeypatch):
+def test_nothing_is_marked_if_the_ceiling_is_higher(tmp_path, monkeypatch):
     for dataset in DATASETS:
         monkeypatch.setitem(CEILINGS, dataset, -1.0)
     sheet = TABLE.render(results_of(tmp_path, records()))
     assert not [text for text in (*(line["remark"] for line in sheet.lines), *sheet.notes) if "†" in text]
 
 
-def test_rounding_alone_puts_no_value_above_the_ceiling(tmp_path, monkeypatch):
+def test_a_value_above_the_ceiling_by_rounding_is_not_marked(tmp_path, monkeypatch):
     monkeypatch.setitem(CEILINGS, "moons", -2.324)
     results = results_of(tmp_path, records())
     assert lines_of(results)["ML"]["remark"] == ""
-    assert judged(TABLE, "two-beyond-ceiling", results).judgement == "refuted"
+    assert check_claim(TABLE, "two-beyond-ceiling", results).judgement == "refuted"
 
 
-def test_the_caption_says_what_differs_from_the_paper(tmp_path):
+def test_the_caption_names_the_budget_and_the_papers(tmp_path):
     caption = TABLE.render(results_of(tmp_path, records())).caption
     assert (
         "2,000 steps of 200 points, learning rate 0.005 (the paper: 100,000 steps, learning rate 0.001)"
@@ -197,7 +197,7 @@ def test_the_caption_says_what_differs_from_the_paper(tmp_path):
     ],
 )
 def test_claims_are_decided_by_the_rows(tmp_path, key, changes, judgement):
-    finding = judged(TABLE, key, results_of(tmp_path, records(changes)))
+    finding = check_claim(TABLE, key, results_of(tmp_path, records(changes)))
     assert finding.judgement == judgement, finding.evidence
 
 
@@ -217,40 +217,40 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, changes, judgement):
         ({"shortfalls": dict.fromkeys(PCD, 1.63)}, "refuted", "= 1.62 ± 0.064 (n=2 and 2), tolerance 0.5"),
     ],
 )
-def test_samples_that_do_not_look_right_refute_that_they_do_where_all_six_comparisons_count(
+def test_samples_that_look_wrong_refute_the_claim_corrected_for_six_comparisons(
     tmp_path, wrong, judgement, says
 ):
-    finding = judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong)))
+    finding = check_claim(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(**wrong)))
     assert (finding.judgement, finding.evidence.count(says)) == (judgement, 3), finding.evidence
 
 
-def test_the_sigma_of_the_samples_claim_is_the_nearest_to_data_that_leaves_nothing_out(tmp_path):
+def test_the_samples_claim_selects_the_sigma_nearest_to_data_that_leaves_nothing_out(tmp_path):
     shortfalls = dict.fromkeys(PCD, 0.4) | {"PCD σ=0.03": 0.2, "PCD σ=0.1": 0.1, "PCD σ=0.3": -0.3}
-    looks = {"distances": {"PCD σ=0.1": FAR}, "shortfalls": shortfalls}
-    finding = judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(**looks)))
+    changes = {"distances": {"PCD σ=0.1": FAR}, "shortfalls": shortfalls}
+    finding = check_claim(TABLE, "pcd-samples-look-right", results_of(tmp_path, records(**changes)))
     assert finding.judgement == "supported"
-    said = "moons: PCD σ=0.03: ceiling −2.39, log-density of samples −2.59, likelihood of the model −19.99; VERA λ=1: −4.99"
-    assert finding.evidence.startswith(said)
+    values = "ceiling −2.39, log-density of samples −2.59, likelihood of the model −19.99"
+    assert finding.evidence.startswith(f"moons: PCD σ=0.03: {values}; VERA λ=1: −4.99")
     assert "log-density of samples less 0.5 − PCD σ=0.03 = 16.9" in finding.evidence
-    also = "samples look right also of PCD σ=0.3: ceiling −2.39, log-density of samples −2.09, likelihood of the model −9.99"
-    assert also in finding.evidence
+    values = "ceiling −2.39, log-density of samples −2.09, likelihood of the model −9.99"
+    assert f"samples look right also of PCD σ=0.3: {values}" in finding.evidence
     assert "also of PCD σ=0.1:" not in finding.evidence
 
 
-def test_a_gap_of_less_than_half_a_nat_is_no_wrong_density(tmp_path):
+def test_a_gap_below_half_a_nat_does_not_make_the_density_wrong(tmp_path):
     own = {(dataset, label): CEILINGS[dataset] - 0.3 for dataset in DATASETS for label in PCD}
     made = [
         record(t, s, own.get((t.spec.dataset["name"], t.label), -5.0) + 0.01 * s)
         for t in TABLE.trials("laptop")
         for s in (0, 1)
     ]
-    assert judged(TABLE, "pcd-samples-look-right", results_of(tmp_path, made)).judgement == "refuted"
+    assert check_claim(TABLE, "pcd-samples-look-right", results_of(tmp_path, made)).judgement == "refuted"
 
 
-def test_one_seed_says_nothing_of_samples(tmp_path):
+def test_one_seed_decides_nothing_about_samples(tmp_path):
     far = dict.fromkeys(PCD, FAR)
     for number, distances in enumerate(({}, far)):
-        finding = judged(
+        finding = check_claim(
             TABLE,
             "pcd-samples-look-right",
             results_of(tmp_path / str(number), records(distances=distances, seeds=(0,))),
@@ -258,19 +258,16 @@ def test_one_seed_says_nothing_of_samples(tmp_path):
         assert finding.judgement == "undetermined"
 
 
-def test_the_papers_own_gaps_are_within_the_tolerance_of_the_bound():
-    values = {
-        m: [paper_value("Table 10", dataset=d, **REFERENCES[m]) for d in DATASETS]
-        for m in ("ML", "VERA λ=1", BEST_PCD)
-    }
+def test_the_papers_gaps_lie_within_the_tolerance_of_the_bound():
+    values = {label: [find_paper_value(toy, label) for toy in TOYS] for label in ("ML", "VERA λ=1", BEST_PCD)}
     gaps = [round(ml - own, 2) for ml, own in zip(values["ML"], values["VERA λ=1"], strict=True)]
     assert gaps == [0.26, 0.23, 0.34]
     assert min(ml - pcd for ml, pcd in zip(values["ML"], values[BEST_PCD], strict=True)) > 2 * HALF_A_NAT
 
 
 @pytest.mark.parametrize("key", ["vera-beats-pcd", "ml-is-best", "pcd-samples-look-right"])
-def test_a_best_of_lines_that_were_not_all_run_decides_nothing(tmp_path, key):
-    finding = judged(TABLE, key, results_of(tmp_path, records(leave_out=["PCD σ=0.03"])))
+def test_a_claim_about_the_best_line_is_undetermined_until_all_were_run(tmp_path, key):
+    finding = check_claim(TABLE, key, results_of(tmp_path, records(leave_out=["PCD σ=0.03"])))
     assert (finding.judgement, finding.evidence.count("not run: PCD σ=0.03")) == ("undetermined", 3)
 
 
@@ -279,15 +276,14 @@ def test_without_rows_every_claim_is_undetermined(tmp_path, claim):
     assert claim.check(results_of(tmp_path, [])).judgement == "undetermined"
 
 
-def test_the_evidence_says_where_the_papers_own_values_fall(tmp_path):
-    evidence = judged(TABLE, "rises-with-weight", results_of(tmp_path, records())).evidence
+def test_the_evidence_names_the_steps_at_which_the_papers_values_fall(tmp_path):
+    evidence = check_claim(TABLE, "rises-with-weight", results_of(tmp_path, records())).evidence
     assert "falls from λ=0 to 0.01 (−3.58 to −3.64), λ=0.01 to 0.1 (−3.64 to −3.74)" in evidence
     assert evidence.count("in the paper it falls") == 1
 
 
 def test_smoke_trials_run_and_fill_their_lines(tmp_path):
-    way = setting("smoke", "moons")
-    trials = [way.ml(), way.vera(1.0), *map(way.pcd, SIGMAS)]
+    trials = [MIXTURE.trial(label, "smoke") for label in ("ML", "VERA λ=1", *PCD)]
     lines = lines_of(results_of(tmp_path, map(run_trial, trials), "smoke"))
     for label in [trial.label for trial in trials]:
         assert lines[label]["test_log_likelihood"].n == lines[label]["best_of_ten_batches"].n == 1
@@ -302,10 +298,11 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
     code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import bench.paper.tables.table10\n"
-        "from bench.catalogue import catalogue; from bench.judging.results import Results\n"
-        "table = catalogue.artifact('table10'); results = Results.at(sys.argv[1], 'laptop'); print(table.render(results).caption)\n"
-        "print(*(claim.check(results).judgement for claim in table.claims), *table.trials('paper'))"
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import "
+        "bench.paper.tables.table10\nfrom bench.catalogue import catalogue; from bench.judging.results "
+        "import Results\ntable = catalogue.artifact('table10'); results = Results.open(sys.argv[1], "
+        "'laptop'); print(table.render(results).caption)\nprint(*(claim.check(results).judgement for claim "
+        "in table.claims), *table.trials('paper'))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True

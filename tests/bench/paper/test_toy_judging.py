@@ -1,15 +1,20 @@
-"""The toys' yardsticks: what counts as samples that look right, and what an upper bound can show."""
+"""The tolerances for samples that look right, and comparisons with upper bounds."""
 
 import pytest
 
 from bench.judging.cell import Cell
-from bench.paper.experiments.toys import HALF_A_NAT, NOTHING_LEFT_OUT, Likelihood, lies_above
+from bench.paper.experiments.toy_judging import (
+    HALF_A_NAT,
+    NOTHING_LEFT_OUT,
+    ModelLikelihood,
+    compare_likelihoods,
+)
 from vera.data import Circles, Moons, Rings
 from vera.evaluation import energy_distance
 
 
 @pytest.mark.parametrize("toy", [Moons(), Circles(), Rings()], ids=lambda toy: toy.name)
-def test_half_a_nat_refuses_noise_that_is_half_as_wide_again(toy):
+def test_half_a_nat_rejects_one_and_a_half_times_the_noise(toy):
     ceiling = toy.log_density(toy.test_points(0, 20_000)).mean()
     shortfalls = []
     for width in (1.25, 1.5):
@@ -20,7 +25,7 @@ def test_half_a_nat_refuses_noise_that_is_half_as_wide_again(toy):
     assert HALF_A_NAT < shortfalls[1] < 0.66
 
 
-def test_an_energy_distance_sees_what_is_left_out_and_not_its_shape():
+def test_the_energy_distance_detects_a_missing_ring_and_not_wider_rings():
     toy, wide = Rings(), Rings()
     wide.noise = 6 * toy.noise
     points = toy.test_points(1, 4_000)
@@ -35,7 +40,7 @@ def test_an_energy_distance_sees_what_is_left_out_and_not_its_shape():
 
 
 def likelihood(label, *values, bound=False):
-    return Likelihood(label, Cell(values, ("ok",) * len(values)), bound)
+    return ModelLikelihood(label, Cell(values, ("ok",) * len(values)), bound)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +52,9 @@ def likelihood(label, *values, bound=False):
         (True, True, ("undetermined", "undetermined")),
     ],
 )
-def test_an_upper_bound_shows_that_it_lies_below_and_never_that_it_lies_above(
-    a_is_bound, b_is_bound, judgements
-):
+def test_an_upper_bound_can_lie_below_another_value_but_not_above_it(a_is_bound, b_is_bound, judgements):
     found = [
-        lies_above(
+        compare_likelihoods(
             likelihood("a", *a, bound=a_is_bound),
             likelihood("b", -3.0, -3.01, bound=b_is_bound),
             comparisons=1,
