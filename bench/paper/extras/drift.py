@@ -81,7 +81,7 @@ def check_falls(results: Results, toy: DataSetting, toys: int) -> Finding:
     """The first evaluation compared with the last."""
     paths = read_best_sigma(results, toy)
     first, last = (make_cell([path.at(evaluation) for path in paths]) for evaluation in (0, -1))
-    return check_above("PCD at its first look", first, "at the end", last, comparisons=len(TOYS))
+    return check_above("PCD at its first look", first, "at the end", last, comparisons=toys)
 
 
 def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Finding:
@@ -93,7 +93,7 @@ def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Findin
     )
     last = make_cell([path.at(-1) for path in paths])
     name = f"PCD at its best look less {HALF_A_NAT:g}"
-    return check_above(name, best, "at the end", last, comparisons=len(TOYS))
+    return check_above(name, best, "at the end", last, comparisons=toys)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from engine_helpers import make_row
 from locations import ROOT
 
 from bench.catalogue import catalogue
-from bench.paper.experiments.score_bias import importance
+from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 from bench.publishing import claim_summary as verdicts
 from bench.publishing import ledger, overview
 from bench.publishing import table10_summary as short
@@ -145,7 +145,7 @@ def test_the_table_of_tables_has_every_artifact_once():
 
 
 def test_at_paper_stands_what_was_run_of_it_with_its_hours_and_an_interval_where_there_is_one(tmp_path):
-    trial = importance("paper")
+    trial = SCORE_BIAS.trial(IMPORTANCE, "paper")
     rows = [
         row_of(
             trial,

@@ -12,7 +12,7 @@ from bare_process import block_imports
 from bench_helpers import ROOT, row_of, stored
 
 from bench.cli.main import main
-from bench.paper.experiments.score_bias import importance
+from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 RENDERERS = re.search(r"^RENDERERS := (.*)$", MAKEFILE, re.MULTILINE).group(1).split()
@@ -108,7 +108,8 @@ def test_each_rendering_is_one_line(rendered):
 
 def test_artifacts_without_rows_are_named_once(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    stored(tmp_path / "results" / "published", [row_of(importance("paper"), 0, 0.1, metric="signed_bias")])
+    trial = SCORE_BIAS.trial(IMPORTANCE, "paper")
+    stored(tmp_path / "results" / "published", [row_of(trial, 0, 0.1, metric="signed_bias")])
     assert main(["render", "all", "--profile", "all", "--from", "published", "--quiet"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert {line.partition(" ")[0] for line in lines if "paper" in line} == {
