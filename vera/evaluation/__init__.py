@@ -1,5 +1,4 @@
-"""Evaluation: likelihoods, densities on a grid, samples, image quality, modes, outliers, effective sample
-sizes, score errors."""
+"""Evaluation: likelihoods, densities, samples, image quality, modes, outliers, sample sizes, score errors."""
 
 from vera.evaluation.classification import (
     ClassificationEvaluation,

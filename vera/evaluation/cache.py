@@ -1,9 +1,9 @@
-"""What evaluation works out once and keeps: a trained digit classifier, the statistics of a reference set.
+"""A cache for costly results of evaluation: a trained digit classifier, the statistics of a reference set.
 
-The folder is VERA_CACHE, else `evaluation` in the data directory. File names are made of fingerprints and
-nothing in a file knows a path, so a folder can be copied to another machine. A file is written whole or not
-at all. Trap: what is kept is never needed. A file that is missing, damaged or of another version, and a
-folder that may not be written, mean that the work is done again.
+The folder is VERA_CACHE, or `evaluation` in the data directory. File names consist of fingerprints and no
+file contains a path, so the folder can be copied to another machine. Files are written atomically. The cache
+is optional: if a file is missing, damaged or of another version, or the folder cannot be written, the result
+is computed again.
 """
 
 import fcntl
@@ -20,38 +20,39 @@ T = TypeVar("T")
 
 
 def find_cache_folder(data_dir: DataDir = None) -> Path:
-    """The folder for what is worked out once."""
-    named = os.environ.get("VERA_CACHE")
-    return Path(named).expanduser() if named else data_directory(data_dir) / "evaluation"
+    """Return the folder of the cache."""
+    folder = os.environ.get("VERA_CACHE")
+    return Path(folder).expanduser() if folder else data_directory(data_dir) / "evaluation"
 
 
-def load_or_compute(path: Path, find: Callable[[], T | None], make: Callable[[], T]) -> T:
-    """What is kept there, or else made now, by one process at a time: others wait for what the first makes,
-    and find it."""
-    found = find()
-    if found is None:
-        with _alone(path):
-            found = find()
-            return make() if found is None else found
-    return found
+def load_or_compute(path: Path, load: Callable[[], T | None], compute: Callable[[], T]) -> T:
+    """Return the result of `load`, or of `compute` if `load` returns None.
+
+    One process computes at a time; the others wait and then load its result.
+    """
+    cached = load()
+    if cached is None:
+        with _lock(path):
+            cached = load()
+            return compute() if cached is None else cached
+    return cached
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Where there can be no lock, each goes on by itself."""
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock of the file. Where locks are not possible, processes run without one."""
     lock = path.with_name(f".{path.name}.lock")
     with ExitStack() as stack:
         with suppress(OSError):
             lock.parent.mkdir(parents=True, exist_ok=True)
             fcntl.flock(stack.enter_context(lock.open("ab")), fcntl.LOCK_EX)
-            stack.callback(
-                lock.unlink, missing_ok=True
-            )  # who waits has it open; who comes later finds what was made
+            # Waiting processes have the lock file open; later ones find the cached file.
+            stack.callback(lock.unlink, missing_ok=True)
         yield
 
 
 def write_cache_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file; where that cannot be done, leave everything as it was."""
+    """Write a file atomically. If that is not possible, nothing changes."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as file:

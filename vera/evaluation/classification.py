@@ -1,10 +1,10 @@
-"""How good a classifier is, and how well it knows it: accuracy, Brier score, calibration, AUROC.
+"""Quality and calibration of a classifier: accuracy, Brier score, expected calibration error (ECE), AUROC.
 
-Brier is the multi-class form, mean Σ_c (p_c − y_c)², twice the two-class form that some report. ECE has 20
-bins of equal width over the largest probability, |confidence − accuracy| weighted by the bin's mass. AUROC is
-the probability that a positive scores above a negative, ties counted half; it is exact, from ranks. Trap: a
-model that says one class for everything has the accuracy of that class's share, which looks respectable where
-classes are unequal; `largest_predicted_share` shows it.
+The Brier score is the multi-class form, mean Σ_c (p_c − y_c)², which is twice the two-class form that some
+report. ECE has 20 bins of equal width over the largest probability; |confidence − accuracy| is weighted by
+the mass of the bin. AUROC is the probability that a positive scores above a negative, with ties counted as
+one half; it is computed exactly, from ranks. Trap: a model that always predicts one class has the share of
+that class as accuracy, which looks good if classes are unbalanced; `largest_predicted_share` reveals it.
 """
 
 import math
@@ -21,18 +21,17 @@ from vera.models.classifier import Classifier
 from vera.models.network_modes import evaluation_mode
 
 COLLAPSED = 0.95
-"""A classifier that gives one class to more than this share of the points, when that class has less, has
-collapsed."""
+"""A classifier has collapsed if it predicts one class for more than this share of the points, and for more
+points than that class has."""
 ECE_BINS, DIAGRAM_BINS = 20, 10
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Points by their largest probability, in bins of equal width over [0, 1]: how many, mean confidence,
-    accuracy.
+    """A reliability diagram: count, mean confidence and accuracy in bins of the largest probability.
 
-    The last two are NaN for an empty bin. A probability that is NaN falls into the first bin, whose
-    confidence is then NaN too.
+    The bins have equal width over [0, 1]. Confidence and accuracy of an empty bin are NaN. A NaN probability
+    counts in the first bin, whose confidence then is NaN.
     """
 
     counts: Tensor
@@ -40,7 +39,9 @@ class Reliability:
     accuracy: Tensor
 
     @classmethod
-    def from_probabilities(cls, probabilities: Tensor, labels: Tensor, bins: int = DIAGRAM_BINS) -> "Reliability":
+    def from_probabilities(
+        cls, probabilities: Tensor, labels: Tensor, bins: int = DIAGRAM_BINS
+    ) -> "Reliability":
         largest, predicted = probabilities.double().max(1)
         index = (largest.nan_to_num(0.0) * bins).long().clamp(max=bins - 1)
         counts = index.bincount(minlength=bins).double()
@@ -52,13 +53,13 @@ class Reliability:
 
     @property
     def calibration_error(self) -> float:
-        """Mean |confidence − accuracy| over the bins, weighted by their mass."""
+        """The mean of |confidence − accuracy| over the bins, weighted by their mass."""
         gap = torch.where(self.counts > 0, (self.confidence - self.accuracy).abs(), 0.0)
         return float((gap * self.counts).sum() / self.counts.sum())
 
 
 def auroc(positive: Tensor, negative: Tensor) -> float:
-    """P(score of a positive > score of a negative), ties as one half; NaN if a score is not finite."""
+    """Return P(positive scores above negative), ties as one half, or NaN if a score is not finite."""
     if not len(positive) or not len(negative):
         raise SettingError(
             f"auroc: needs scores of both kinds, got {len(positive)} positive and {len(negative)} negative."
@@ -75,8 +76,11 @@ def auroc(positive: Tensor, negative: Tensor) -> float:
 
 
 def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
-    """Everything of a set of logits that is a number. If one of them is not finite, none of the numbers is:
-    the largest of such logits is no prediction, and an accuracy would count it as one."""
+    """Return the metrics of a set of logits.
+
+    If a logit is not finite, all metrics are NaN: the largest of such logits is not a prediction, but an
+    accuracy would count it as one.
+    """
     probabilities = torch.softmax(logits.double(), dim=1)
     predicted = probabilities.argmax(1)
     one_hot = torch.nn.functional.one_hot(labels, logits.shape[1])
@@ -97,21 +101,21 @@ def classification_metrics(logits: Tensor, labels: Tensor) -> dict[str, float]:
 
 
 def is_collapsed(predicted: Tensor, labels: Tensor) -> bool:
-    """Whether nearly all points are given one class that has fewer."""
-    said, largest = predicted.bincount().max(0)
-    return bool(said > COLLAPSED * len(labels)) and bool(said > (labels == largest).sum())
+    """Return whether one class is predicted for nearly all points, and more often than it occurs."""
+    count, predicted_class = predicted.bincount().max(0)
+    return bool(count > COLLAPSED * len(labels)) and bool(count > (labels == predicted_class).sum())
 
 
 @torch.no_grad()
 def predict(classifier: Classifier, x: Tensor, chunk: int = 1_000) -> Tensor:
-    """Logits in evaluation mode, on the CPU."""
+    """Return the logits in evaluation mode, on the CPU."""
     weights = next(classifier.parameters())
     with evaluation_mode(classifier):
-        return evaluate_in_chunks(lambda part: classifier.logits(part.to(weights)).cpu(), x, chunk)
+        return evaluate_in_chunks(lambda points: classifier.logits(points.to(weights)).cpu(), x, chunk)
 
 
 class ClassificationEvaluation:
-    """For the Trainer's `evaluate`: the classifier on all held-out points."""
+    """Evaluates the classifier on all held-out points; pass it to the Trainer as `evaluate`."""
 
     def __init__(self, split: Split) -> None:
         self.split = split

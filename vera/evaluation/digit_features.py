@@ -1,13 +1,13 @@
-"""Features and class probabilities of digits, by a classifier that is trained here: no download is needed.
+"""Features and class probabilities of digits, from a locally trained classifier; no download is needed.
 
-It is the classifier that counts modes (B.5), trained on the 4,000 embedded digits, or on MNIST's 60,000 where
-its files are there: Adadelta at rate 1, times .7 each epoch, batches of 64. Its 128 last hidden units are the
-features. A distance in them is no FID and its level means nothing beside one; it orders methods on one
-machine without Inception.
+It is the classifier for counting modes (B.5), trained on the 4,000 embedded digits, or on MNIST's 60,000 if
+its files are present: Adadelta with learning rate 1, multiplied by .7 each epoch, batches of 64. The features
+are its 128 last hidden units. A distance in these features is not an FID and cannot be compared with one; it
+ranks methods on one machine without Inception.
 
-Traps: digits must reach it framed as those it was trained on: padded, as the data set digits32 has them, or
-resized, as StackedMNIST has them. And training is repeatable on one machine but not to the last bit on
-another, so the fingerprint is one of the weights, not of the recipe.
+Traps: digits must be framed like those of the training: padded, as in the data set digits32, or resized, as
+in StackedMNIST. Training is reproducible on one machine, but not to the last bit on another, so the
+fingerprint is a hash of the weights and not of the recipe.
 """
 
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ DIGIT, PADDED = 28, 32
 
 @dataclass(frozen=True)
 class DigitRecipe:
-    """How the classifier is made: digits from where, at which side, padded or resized to it, how often seen.
+    """How the classifier is trained: side and framing of the digits, their source, and the number of epochs.
 
-    Padded digits are 32 × 32, or have a side that divides 32 and are averaged down to it. Counting the modes
-    of StackedMNIST as the paper does takes DigitRecipe(64, "resize", "mnist", 14).
+    Padded digits are 32 × 32, or are averaged down to a side that divides 32. The paper counts the modes of
+    StackedMNIST with DigitRecipe(64, "resize", "mnist", 14).
     """
 
     side: Count = PADDED
@@ -52,14 +52,17 @@ class DigitRecipe:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.frame == "pad" and PADDED % self.side:
-            raise SettingError(f"DigitRecipe: digits cannot be padded to side {self.side}; resize them.")
+            raise SettingError(
+                f"DigitRecipe: digits cannot be padded to side {self.side}; use frame='resize'."
+            )
 
     def load_digits(self, data_dir: DataDir = None) -> DigitTable:
+        """Return the digits of the source."""
         whole: DigitTable = MNISTTable(data_dir, None) if self.source == "mnist" else EmbeddedMNISTTable(None)
         return whole
 
     def apply_frame(self, images: Tensor) -> Tensor:
-        """Digits (n, 1, 28, 28) in [−1, 1] at this recipe's side."""
+        """Return digits (n, 1, 28, 28) in [−1, 1], padded or resized to the side of this recipe."""
         if self.frame == "pad":
             border = (PADDED - DIGIT) // 2
             return adaptive_avg_pool2d(pad(images, [border] * 4, value=-1.0), self.side)
@@ -69,11 +72,10 @@ class DigitRecipe:
 
 
 class DigitFeatures(FeatureNetwork):
-    """128 features and 10 probabilities of an image of a digit; the channels of a coloured image are
-    averaged.
+    """128 features and 10 class probabilities of an image of a digit; colour channels are averaged.
 
-    Images have the recipe's side, or 28, and are then framed like its digits. `accuracy` is that on the
-    held-out digits.
+    Images have the side of the recipe, or 28; the latter are framed like the digits of the training.
+    `accuracy` is measured on held-out digits.
     """
 
     key, dim, chunk = "digits", 128, 500
@@ -88,26 +90,29 @@ class DigitFeatures(FeatureNetwork):
         self.recipe = recipe or DigitRecipe()
         self.device = torch.device(device)
         self.classifier, self.accuracy = load_or_train_classifier(self.recipe, data_dir, self.device)
-        self.name = f"digit classifier ({self.recipe.source}, {self.recipe.frame} {self.recipe.side}, {self.recipe.epochs} epochs)"
+        settings = (
+            f"{self.recipe.source}, {self.recipe.frame} {self.recipe.side}, {self.recipe.epochs} epochs"
+        )
+        self.name = f"digit classifier ({settings})"
         weights = hash_weights(self.classifier)
         self.fingerprint = fingerprint_of(form="digits", version=1, frame=self.recipe.frame, weights=weights)
 
     def describe_batch(self, pixels: Tensor) -> Description:
-        return self._of_grey(pixels.float().mean(1, keepdim=True))
+        return self._describe_grey(pixels.float().mean(1, keepdim=True))
 
     def classify_channels(self, images: Tensor) -> Tensor:
-        """The digit in each channel of n images, (n, channels); −1 where an image is not finite."""
+        """Return the digit in each channel of n images, (n, channels); −1 where the channel is not finite."""
         flat = images.flatten(0, 1).unsqueeze(1)
         probabilities = self.describe(flat).probabilities
         assert probabilities is not None
         labels = probabilities.argmax(1).masked_fill(probabilities.isnan().any(1), -1)
         return labels.view(images.shape[:2])
 
-    def _of_grey(self, pixels: Tensor) -> Description:
+    def _describe_grey(self, pixels: Tensor) -> Description:
         side = self.recipe.side
         if pixels.shape[2:] not in ((side, side), (DIGIT, DIGIT)):
             shape = " × ".join(map(str, pixels.shape[2:]))
-            raise IncompatibleModel(f"{self.name} sees images of side {side} or {DIGIT}, not {shape}.")
+            raise IncompatibleModel(f"{self.name} takes images of side {side} or {DIGIT}, got {shape}.")
         images = pixels / 127.5 - 1
         return _hidden_and_probabilities(
             self.classifier, images if pixels.shape[2] == side else self.recipe.apply_frame(images)
@@ -115,8 +120,7 @@ class DigitFeatures(FeatureNetwork):
 
 
 def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> Description:
-    """The input of the last layer is taken on its way, so that the classifier's own normalising is what the
-    images get."""
+    """Return the input of the last layer, captured by a hook, and the class probabilities."""
     hidden: list[Tensor] = []
     hook = classifier.net[-1].register_forward_pre_hook(lambda _, inputs: hidden.append(inputs[0]))
     try:
@@ -129,8 +133,10 @@ def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> De
 def load_or_train_classifier(
     recipe: DigitRecipe, data_dir: DataDir, device: torch.device
 ) -> tuple[DigitClassifier, float]:
-    """The classifier in evaluation mode and its accuracy on held-out digits: as it was kept, or trained now
-    and kept."""
+    """Return the classifier in evaluation mode and its accuracy on held-out digits.
+
+    It is read from the cache, or trained and stored there.
+    """
     digits = recipe.load_digits(data_dir)
     facts = fingerprint_of(
         form="digit classifier",
@@ -142,7 +148,7 @@ def load_or_train_classifier(
     )
     file = find_cache_folder(data_dir) / f"digit-classifier-{facts}.pt"
 
-    def make() -> tuple[DigitClassifier, float]:
+    def train() -> tuple[DigitClassifier, float]:
         classifier, accuracy = _train(recipe, digits.split(SEED), device)
         state = {
             "weights": classifier.state_dict(),
@@ -152,7 +158,7 @@ def load_or_train_classifier(
         write_cache_file(file, lambda target: torch.save(state, target))
         return classifier, accuracy
 
-    classifier, accuracy = load_or_compute(file, lambda: _read(file, recipe), make)
+    classifier, accuracy = load_or_compute(file, lambda: _read(file, recipe), train)
     return classifier.to(device).eval().requires_grad_(False), accuracy
 
 
@@ -175,12 +181,12 @@ def _train(recipe: DigitRecipe, split: Split, device: torch.device) -> tuple[Dig
 
 
 def _read(file: Path, recipe: DigitRecipe) -> tuple[DigitClassifier, float] | None:
-    """None unless the file is there and holds the very weights that were written."""
+    """Return None if the file is missing or does not hold the weights that were written."""
     try:
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
         with use_seed(SEED):
             classifier = DigitClassifier(side=recipe.side)
         classifier.load_state_dict(state["weights"])
         return (classifier, float(state["accuracy"])) if hash_weights(classifier) == state["digest"] else None
-    except Exception:  # torch raises whatever the bytes make its parsers raise
+    except Exception:  # torch can raise anything on damaged bytes
         return None

@@ -1,12 +1,12 @@
-"""The contract of a feature network: images in, features out, and class probabilities where it has them.
+"""The contract of a feature network: it maps images to features and, if it has them, to class probabilities.
 
-Samples of any two methods are compared through the same network, so a value means nothing without its name
-and fingerprint. Images are in [−1, 1] as everywhere; before a network sees them they become bytes, round(255
-· clamp((x + 1) / 2, 0, 1)), as if they had been saved, which is part of the protocol of FID and of the
-Inception Score.
+Methods are compared through the same network, so a value is meaningful only with the name and fingerprint of
+its network. Images are in [−1, 1], as everywhere. They are converted to bytes first,
+round(255 · clamp((x + 1) / 2, 0, 1)), as if they had been saved; this is part of the protocol of FID and of
+the Inception Score.
 
-Trap: a pixel that is not finite would become an ordinary byte. The features and probabilities of such an
-image are NaN here, and so is whatever is computed from them.
+Trap: a non-finite pixel would become an ordinary byte. Here the features and probabilities of such an image
+are NaN, and so is everything computed from them.
 """
 
 import hashlib
@@ -22,69 +22,72 @@ from vera.errors import SettingError
 
 
 class Description(NamedTuple):
-    """What a network says of n images: features (n, dim), and probabilities (n, classes) where it has them;
-    on the CPU."""
+    """Features (n, dim) and class probabilities (n, classes), if any, of n images; on the CPU."""
 
     features: Tensor
     probabilities: Tensor | None
 
 
 class FeatureNetwork(ABC):
-    """A fixed network that turns images into features."""
+    """A fixed network that maps images to features."""
 
     name: str
-    """For people: which network, from where."""
+    """Readable name: which network, and where it comes from."""
     key: str
-    """Part of a metric's name, so that values of different networks are never averaged."""
+    """Suffix of metric names, so that values of different networks are never averaged."""
     dim: int
     fingerprint: str
-    """A short hash of the weights and of what is done to images before them."""
+    """A short hash of the weights and of the preprocessing."""
     no_probabilities: str = ""
-    """Why there are none, where there are none: it stands in the place of the Inception Score."""
+    """Why there are no probabilities, if there are none; shown instead of the Inception Score."""
     accuracy: float | None = None
-    """Of a classifier that was trained here, on images held out from it."""
+    """Held-out accuracy, if the network is a classifier that was trained locally."""
     chunk: int = 50
     device: torch.device = torch.device("cpu")
 
     @abstractmethod
     def describe_batch(self, pixels: Tensor) -> Description:
-        """At one batch of bytes (B, channels, height, width), without a graph."""
+        """Return the description of one batch of bytes (B, channels, height, width)."""
 
     @torch.no_grad()
     def describe_chunks(self, images: Tensor) -> Iterator[Description]:
-        """Descriptions of the images, chunk after chunk: for sets whose features are too many to hold."""
+        """Yield descriptions of the images in chunks, for sets whose features do not fit into memory."""
         if images.ndim != 4 or not len(images):
             raise SettingError(
                 f"{self.name}: images must be (n, channels, height, width), got {tuple(images.shape)}."
             )
-        for part in images.split(self.chunk):
-            features, probabilities = self.describe_batch(as_bytes(part).to(self.device))
-            finite = part.flatten(1).isfinite().all(1).cpu()
+        for chunk in images.split(self.chunk):
+            features, probabilities = self.describe_batch(as_bytes(chunk).to(self.device))
+            finite = chunk.flatten(1).isfinite().all(1).cpu()
             yield Description(
-                _only(features, finite), None if probabilities is None else _only(probabilities, finite)
+                _mask_rows(features, finite),
+                None if probabilities is None else _mask_rows(probabilities, finite),
             )
 
     def describe(self, images: Tensor) -> Description:
+        """Return the description of all images."""
         features, probabilities = zip(*self.describe_chunks(images), strict=True)
         return Description(
             torch.cat(features), None if probabilities[0] is None else torch.cat(probabilities)
         )
 
     def features(self, images: Tensor) -> Tensor:
+        """Return the features of all images."""
         return self.describe(images).features
 
     def probabilities(self, images: Tensor) -> Tensor | None:
+        """Return the class probabilities of all images, or None."""
         return self.describe(images).probabilities
 
 
 def as_bytes(images: Tensor) -> Tensor:
-    """[−1, 1] to 0..255, rounded; an image that came from bytes is exactly those bytes again. What is not
-    finite becomes 0."""
+    """Map [−1, 1] to 0..255, rounded. Images that came from bytes are recovered exactly; non-finite pixels
+    become 0."""
     return ((images.float().nan_to_num(-1.0, -1.0, -1.0) + 1) * 127.5).round().clamp(0, 255).to(torch.uint8)
 
 
 def hash_weights(network: nn.Module) -> str:
-    """sha256 over every weight's name, type, shape and value."""
+    """Return the sha256 of the names, types, shapes and values of all weights."""
     digest = hashlib.sha256()
     for name, value in network.state_dict().items():
         digest.update(f"{name} {value.dtype} {list(value.shape)}".encode())
@@ -92,6 +95,6 @@ def hash_weights(network: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def _only(x: Tensor, finite: Tensor) -> Tensor:
-    """NaN in the rows of images that are not finite."""
+def _mask_rows(x: Tensor, finite: Tensor) -> Tensor:
+    """Set the rows of non-finite images to NaN."""
     return x.float().cpu().masked_fill(~finite.unsqueeze(1), math.nan)

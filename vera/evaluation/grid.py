@@ -1,8 +1,8 @@
-"""Densities on a grid in two dimensions: pictures of f, and its normalising constant by quadrature.
+"""Two-dimensional densities on a grid: images of e^f, and the normalising constant of f by quadrature.
 
-The pictures follow Figure 1: 100 x 100 points on [-4, 4]², e^f normalised over the grid, first row at the
-top. For likelihoods of unnormalised models the grid must reach beyond the model's mass, so the caller can see
-how much lies at its rim.
+The images follow Figure 1: 100 x 100 points on [-4, 4]², e^f normalised over the grid, first row at the top.
+For likelihoods of unnormalised models the grid must extend beyond the mass of the model, so the mass at its
+rim is reported.
 """
 
 import math
@@ -18,24 +18,28 @@ from vera.models.network_modes import evaluation_mode
 
 @dataclass(frozen=True)
 class PlaneGrid:
-    """side x side points on [-limit, limit]²; row i of an image has the i-th largest second coordinate."""
+    """A grid of side x side points on [-limit, limit]².
+
+    Row i of an image has the i-th largest second coordinate.
+    """
 
     side: int = 100
     limit: float = 4.0
 
     def points(self) -> Tensor:
+        """Return all points, shape (side², 2), in the order of the pixels of an image."""
         axis = torch.linspace(-self.limit, self.limit, self.side)
         y, x = torch.meshgrid(axis.flip(0), axis, indexing="ij")
         return torch.stack([x.flatten(), y.flatten()], dim=1)
 
     @property
     def cell(self) -> float:
-        """The area that one point stands for."""
+        """The area that one point represents."""
         return (2 * self.limit / (self.side - 1)) ** 2
 
 
 def density_image(f: LogDensity, grid: PlaneGrid | None = None) -> Tensor:
-    """e^f normalised to sum 1 over the grid, as (side, side)."""
+    """Return e^f normalised to sum 1 over the grid, shape (side, side)."""
     grid = grid or PlaneGrid()
     return _on_grid(f, grid).softmax(0).view(grid.side, grid.side)
 
@@ -44,8 +48,8 @@ def density_image(f: LogDensity, grid: PlaneGrid | None = None) -> Tensor:
 class Normaliser:
     """log ∫ e^f over the grid, and the share of that mass in the outermost ring of cells.
 
-    A flat f, which no constant normalises, has a share of .005 on the default grid: only a share far below
-    that is small.
+    A flat f, which cannot be normalised, has a share of .005 on the default grid. A share counts as small
+    only if it is far below that.
     """
 
     log_z: float
@@ -53,8 +57,10 @@ class Normaliser:
 
 
 def grid_log_normaliser(f: LogDensity, grid: PlaneGrid | None = None) -> Normaliser:
-    """log Z by the rectangle rule. Trust it only where `rim_share` is small and the cells are finer than f's
-    details."""
+    """Return log Z by the rectangle rule.
+
+    It is reliable only if `rim_share` is small and the cells are finer than the details of f.
+    """
     grid = grid or PlaneGrid(side=801, limit=10.0)
     values = _on_grid(f, grid)
     log_mass = torch.logsumexp(values, 0)
@@ -66,8 +72,7 @@ def grid_log_normaliser(f: LogDensity, grid: PlaneGrid | None = None) -> Normali
 def grid_log_likelihood(
     f: LogDensity, x: Tensor, grid: PlaneGrid | None = None
 ) -> tuple[Estimate, Normaliser]:
-    """Mean log-likelihood of an unnormalised two-dimensional model, f(x) − log Z, and the normaliser to judge
-    it by."""
+    """Return the mean log-likelihood f(x) − log Z of an unnormalised model in 2-D, and its normaliser."""
     normaliser = grid_log_normaliser(f, grid)
     return Estimate.from_values(_values(f, x) - normaliser.log_z), normaliser
 

@@ -1,7 +1,7 @@
 """Exact test log-likelihood of normalised models, with its standard error.
 
-Toys are judged on at least 10⁵ fresh points. The paper's own figure for them, the best of several batches of
-200, is offered beside it under a name that says so: a maximum over noisy evaluations lies above what the
+Toys are evaluated on at least 10⁵ fresh points. The paper reports the best of several batches of 200 points;
+`best_of_batches` computes that value separately. A maximum over noisy evaluations is larger than what the
 model, or any model, can reach.
 """
 
@@ -23,7 +23,7 @@ from vera.training.random_state import derive_seed
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over n points and its standard error (sample deviation with ddof 1)."""
+    """A mean over n points and its standard error (from the sample deviation with ddof 1)."""
 
     mean: float
     standard_error: float
@@ -38,12 +38,12 @@ class Estimate:
 
 @torch.no_grad()
 def evaluate_in_chunks(f: LogDensity, x: Tensor, chunk: int = 10_000) -> Tensor:
-    """f over many points without holding all intermediate values at once."""
-    return torch.cat([f(part) for part in x.split(chunk)])
+    """Return f(x), computed in chunks to bound memory."""
+    return torch.cat([f(points) for points in x.split(chunk)])
 
 
 def log_likelihood(model: nn.Module, x: Tensor) -> Estimate:
-    """Mean log p(x) of a normalised model."""
+    """Return the mean log p(x) of a normalised model."""
     if not isinstance(model, Density):
         raise IncompatibleModel(
             f"{type(model).__name__} is not normalised, so it has no exact likelihood. In two dimensions, "
@@ -57,27 +57,28 @@ def log_likelihood(model: nn.Module, x: Tensor) -> Estimate:
 def best_of_batches(
     model: nn.Module, dataset: DataSet, seed: int, batches: int = 10, size: int = 200
 ) -> float:
-    """The paper's toy protocol: the highest of several means over a batch of 200 points. Biased upwards;
-    never a result."""
+    """Return the highest of several means over 200 points, the paper's protocol for toys.
+
+    It is biased upwards and not a reported result.
+    """
     draws = (dataset.test_points(derive_seed(seed, f"batch {i}"), size) for i in range(batches))
     means = [log_likelihood(model, x).mean for x in draws]
-    return float(torch.tensor(means, dtype=torch.float64).amax())  # unlike max, it does not step over a NaN
+    return float(torch.tensor(means, dtype=torch.float64).amax())  # unlike max, amax propagates NaN
 
 
 class LikelihoodEvaluation:
-    """For the Trainer's `evaluate`: test log-likelihood of the energy model, on points drawn afresh at each
-    look.
+    """Measures the test log-likelihood of the energy model; pass it to the Trainer as `evaluate`.
 
-    A toy gives 100,000 points unless told, a data set all its test points with fresh noise. Moons and circles
-    are spaced evenly in angle, so their standard error, computed as for independent points, is larger than
-    the truth.
+    Every evaluation draws fresh points: 100,000 of a toy by default, or all test points of a data set with
+    fresh noise. Moons and circles are evenly spaced in angle, so their standard error, computed as for
+    independent points, is too large.
     """
 
     def __init__(self, dataset: DataSet | Any, n: int | None = None) -> None:
         if n is not None and n < 2:
             raise SettingError(f"LikelihoodEvaluation: n must be at least 2 for a standard error, got {n}.")
         self.dataset, self.n = as_dataset(dataset), n
-        self.dataset.test_points(0, n)  # so that a data set without test points is refused now
+        self.dataset.test_points(0, n)  # raises now if the data set has no test points
 
     def __call__(self, method: Any) -> dict[str, float]:
         points = self.dataset.test_points(int(torch.randint(2**31, ())), self.n)

@@ -1,14 +1,15 @@
-"""Counting modes: how many of the 10³ triples of digits a generator of StackedMNIST makes, and how unevenly
-(Table 3, B.5).
+"""Counting modes: how many of the 10³ triples of digits a generator of StackedMNIST produces (Table 3, B.5).
 
-Each channel is classified on its own; the triple is one number, Σ_j digit_j · 10^j, channel 0 counting least,
-as the data set labels its images. KL(q‖p) compares the shares of the triples among samples, q, with their
-true shares, p.
+Each channel is classified separately. A triple is the number Σ_j digit_j · 10^j, with channel 0 as the least
+significant digit, like the labels of the data set. KL(q‖p) compares the shares q of the triples among samples
+with their true shares p.
 
-Traps: the published counting reads the digits in the opposite order to its data, and adds up with an indexed
-`+= 1`, which counts a triple that comes twice in a batch once. A classifier that errs invents modes: classify
-data too, to see how many. And q of n samples over K modes has a KL of about (K − 1) / 2n even if the
-generator is perfect, .05 for 10,000 samples and 1,000 modes.
+Traps:
+- The published counting reads the digits in the opposite order to its data. It also counts with an indexed
+  `+= 1`, which counts a triple once if it occurs twice in a batch.
+- Errors of the classifier create modes. Classify data as well, to see how many.
+- With n samples and K modes the KL is about (K − 1) / 2n even for a perfect generator: .05 for 10,000 samples
+  and 1,000 modes.
 """
 
 import math
@@ -23,10 +24,9 @@ from vera.spec.settings import Count, validated
 
 @dataclass(frozen=True)
 class ModeCount:
-    """Of n samples: how many modes they have, KL(q‖p), and the share of samples in modes that do not exist (p
-    = 0).
+    """Number of modes of n samples, KL(q‖p), and the share of samples in modes that do not exist (p = 0).
 
-    If there are such samples the KL is infinite. All are NaN if a sample was not finite and has no digit.
+    The KL is infinite if there are such samples. All values are NaN if a sample is not finite.
     """
 
     modes: float
@@ -35,23 +35,23 @@ class ModeCount:
     n: int
 
     def metrics(self) -> dict[str, float]:
-        """By name; an infinite divergence is no number and is left out, `mass_outside_modes` saying why."""
-        infinite = {} if math.isinf(self.divergence) else {"mode_divergence": self.divergence}
+        """Return the values by name, without an infinite divergence, which `mass_outside_modes` explains."""
+        divergence = {} if math.isinf(self.divergence) else {"mode_divergence": self.divergence}
         return {
             "modes": self.modes,
             "mass_outside_modes": self.outside,
             "mode_samples": float(self.n),
-        } | infinite
+        } | divergence
 
 
 def mode_numbers(labels: Tensor, classes: int = 10) -> Tensor:
-    """(n, channels) digits to n numbers, Σ_j digit_j · classes^j."""
+    """Map digits (n, channels) to n mode numbers, Σ_j digit_j · classes^j."""
     return (labels.long() * classes ** torch.arange(labels.shape[1])).sum(1)
 
 
 @validated
 def mode_shares(labels: Tensor, classes: Count = 10) -> Tensor:
-    """The share of each mode among (n, channels) digits, in the order of the modes' numbers."""
+    """Return the share of each mode among digits (n, channels), in the order of the mode numbers."""
     if labels.ndim != 2 or not len(labels):
         raise SettingError(f"mode_shares: labels must be (n, channels), got {tuple(labels.shape)}.")
     if int(labels.min()) < 0 or int(labels.max()) >= classes:
@@ -62,11 +62,14 @@ def mode_shares(labels: Tensor, classes: Count = 10) -> Tensor:
 
 
 def count_modes(labels: Tensor, true_shares: Tensor, classes: int = 10) -> ModeCount:
-    """Of samples with these digits, (n, channels); −1 marks a sample that is not finite. p is in the order of
-    the modes."""
+    """Count the modes of samples with digits (n, channels); −1 marks a non-finite sample.
+
+    `true_shares` is p, in the order of the mode numbers.
+    """
     if len(true_shares) != classes ** labels.shape[1]:
         raise SettingError(
-            f"count_modes: {classes ** labels.shape[1]} modes, but {len(true_shares)} true shares."
+            f"count_modes: needs one true share per mode, got {len(true_shares)} for "
+            f"{classes ** labels.shape[1]} modes."
         )
     if int(labels.min()) < 0:
         return ModeCount(math.nan, math.nan, math.nan, len(labels))

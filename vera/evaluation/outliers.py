@@ -1,11 +1,9 @@
-"""Telling data from what is not: scores of seen and unseen images, and how well each score separates them
-(Table 5).
+"""Outlier detection: scores of seen and unseen images, and how well each score separates them (Table 5).
 
-Three scores, each higher where an image looks like data: f(x) itself, the largest class probability, and
-−‖∇f(x)‖ over all pixels. The seen set is the positive one, so that .5 is no separation and less than .5 means
-that the unseen images look more like data. Networks are in evaluation mode and no noise is added to images.
-Trap: f of one image depends on that image alone only without batch norm, which is why our classifiers have
-none.
+There are three scores, each higher for images that look like data: f(x), the largest class probability, and
+−‖∇f(x)‖ over all pixels. Seen images are the positives: an AUROC of .5 is no separation, and below .5 the
+unseen images look more like data. Networks are in evaluation mode and no noise is added to images. Trap: with
+batch norm, f of one image depends on the other images, so our classifiers have no batch norm.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,32 +17,31 @@ from vera.models.classifier import Classifier
 from vera.models.network_modes import evaluation_mode
 
 Scores = dict[str, Tensor]
-"""By name: f, confidence (of a classifier only), gradient."""
+"""Scores by name: f, confidence (classifiers only), gradient."""
 Aurocs = dict[tuple[str, str], float]
-"""{(score, set): probability that a seen image scores above an unseen one}."""
+"""{(score, unseen set): probability that a seen image scores above an unseen one}."""
 
 
 def outlier_scores(energy: nn.Module, x: Tensor, chunk: int = 100) -> Scores:
-    """The scores of n points, in double precision on the CPU."""
+    """Return the scores of n points, in double precision on the CPU."""
     weights = next(energy.parameters())
     with evaluation_mode(energy):
-        parts = [_scores(energy, part.to(weights)) for part in x.split(chunk)]
-    return {name: torch.cat([part[name] for part in parts]).double().cpu() for name in parts[0]}
+        chunks = [_score(energy, points.to(weights)) for points in x.split(chunk)]
+    return {name: torch.cat([scores[name] for scores in chunks]).double().cpu() for name in chunks[0]}
 
 
-def _scores(energy: nn.Module, x: Tensor) -> Scores:
+def _score(energy: nn.Module, x: Tensor) -> Scores:
     value, slope = value_and_gradient(energy, x)
     scores = {"f": value, "gradient": -squared_norm(slope).sqrt()}
     if isinstance(energy, Classifier):
         with torch.no_grad():
-            scores["confidence"] = (
-                energy.logits(x).double().softmax(1).amax(1)
-            )  # in single precision too many are exactly 1
+            # In single precision too many probabilities are exactly 1.
+            scores["confidence"] = energy.logits(x).double().softmax(1).amax(1)
     return scores
 
 
 def outlier_aurocs(energy: nn.Module, seen: Tensor, unseen: Mapping[str, Tensor], chunk: int = 100) -> Aurocs:
-    """How well each score of the model tells the seen images from each set of unseen ones."""
+    """Return how well each score of the model separates the seen images from each unseen set."""
     return compute_aurocs(
         outlier_scores(energy, seen, chunk),
         {name: outlier_scores(energy, x, chunk) for name, x in unseen.items()},
@@ -52,32 +49,32 @@ def outlier_aurocs(energy: nn.Module, seen: Tensor, unseen: Mapping[str, Tensor]
 
 
 def compute_aurocs(seen: Scores, unseen: Mapping[str, Scores]) -> Aurocs:
-    """The same from scores, for whoever draws their histograms too; NaN where a score is not finite."""
+    """Return the AUROC of each score and unseen set, NaN where a score is not finite."""
     return {
         (score, name): auroc(seen[score], scores[score]) for name, scores in unseen.items() for score in seen
     }
 
 
 def outlier_metrics(aurocs: Aurocs) -> dict[str, float]:
-    """By the names that rows have, such as auroc_f_svhn-test."""
+    """Return the AUROCs by metric name, such as auroc_f_svhn-test."""
     return {f"auroc_{score}_{name}": value for (score, name), value in aurocs.items()}
 
 
 def bin_scores(scores: Mapping[str, Tensor], bins: int = 100) -> dict[str, Tensor]:
-    """Counts by set over shared bins from the lowest to the highest finite score, and their `edges`, one more
-    than the bins.
+    """Return the histogram of each set over shared bins, and the `edges` of the bins.
 
-    Scores that are not finite have no bin and are not counted; if none is finite, there is nothing to draw.
+    The bins cover the range of all finite scores. Non-finite scores are not counted; if no score is finite,
+    the result is empty.
     """
     finite = {name: values[values.isfinite()].double().cpu() for name, values in scores.items()}
-    ends = _ends(finite.values())
-    if ends is None:
+    limits = _range(finite.values())
+    if limits is None:
         return {}
-    edges = torch.linspace(*ends, bins + 1, dtype=torch.float64)
+    edges = torch.linspace(*limits, bins + 1, dtype=torch.float64)
     return {"edges": edges} | {name: torch.histogram(values, edges).hist for name, values in finite.items()}
 
 
-def _ends(values: Iterable[Tensor]) -> tuple[float, float] | None:
+def _range(values: Iterable[Tensor]) -> tuple[float, float] | None:
     pooled = torch.cat(list(values))
     if not len(pooled):
         return None

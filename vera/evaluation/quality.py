@@ -1,10 +1,9 @@
-"""How good samples are as images: Fréchet distance and kernel distance from a reference set, and the
-Inception Score.
+"""Image quality of samples: Fréchet and kernel distance from a reference set, and the Inception Score.
 
-All three are of one feature network, whose key stands in the names of the metrics (`fid_inception`,
-`fid_digits`), and of a stated number of samples and reference images. The paper has 12,800 samples and does
-not name its reference; the training images are what others take. The statistics of a reference set are kept,
-under the fingerprints of the network and of the images themselves.
+All three use one feature network, whose key is part of the metric names (`fid_inception`, `fid_digits`), and
+report the number of samples and of reference images. The paper uses 12,800 samples and does not name its
+reference; others use the training images. The statistics of a reference set are cached under the fingerprints
+of the network and of the images.
 """
 
 import hashlib
@@ -26,14 +25,12 @@ from vera.evaluation.frechet import Moments, frechet_distance, kernel_distance, 
 from vera.evaluation.likelihood import Estimate
 
 KERNEL_POINTS = 5_000
-"""Features of a reference set that are kept for the kernel distance, chosen at random; the moments are those
-of all images."""
+"""Number of randomly chosen reference features stored for the kernel distance; the moments use all images."""
 
 
 @dataclass(frozen=True)
 class InceptionScore:
-    """Mean and sample deviation (ddof 1; the published scripts divide by the number of splits) over the
-    splits."""
+    """Mean and sample deviation over the splits (ddof 1; the published scripts use ddof 0)."""
 
     mean: float
     deviation: float
@@ -41,17 +38,16 @@ class InceptionScore:
 
 
 def inception_score(probabilities: Tensor, splits: int = 10) -> InceptionScore:
-    """exp of the mean of KL(p(y|x) ‖ p(y)), in each of the splits of the shuffled images, whose own mean is
-    their p(y).
+    """Return exp of the mean of KL(p(y|x) ‖ p(y)) in splits of the shuffled images.
 
-    Between 1 (every image gets the same answer) and the number of classes (certain answers, equally many of
-    each).
+    p(y) is the mean over the split. The score ranges from 1 (all predictions are equal) to the number of
+    classes (certain predictions, balanced over the classes).
     """
     if not 0 < splits <= len(probabilities):
         raise SettingError(
-            f"inception_score: {len(probabilities)} images cannot be cut into {splits} splits."
+            f"inception_score: {len(probabilities)} images cannot be divided into {splits} splits."
         )
-    scores = [_score(part) for part in shuffle_rows(probabilities.double()).tensor_split(splits)]
+    scores = [_score(split) for split in shuffle_rows(probabilities.double()).tensor_split(splits)]
     values = torch.stack(scores)
     return InceptionScore(float(values.mean()), float(values.std()) if splits > 1 else math.nan, splits)
 
@@ -63,43 +59,41 @@ def _score(p: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Reference:
-    """What samples are compared with: the moments of all reference images' features, and some of the features
-    themselves."""
+    """Statistics of a reference set: the moments of the features of all images, and a sample of features."""
 
     moments: Moments
     sample: Tensor
 
 
 def compute_reference(network: FeatureNetwork, images: Tensor, data_dir: DataDir = None) -> Reference:
-    """The statistics of these images: as they were kept, or worked out now and kept."""
-    file = (
-        find_cache_folder(data_dir) / f"reference-{network.fingerprint}-{_digest(images)}-{len(images)}.npz"
-    )
+    """Return the statistics of these images, from the cache if they are there."""
+    name = f"reference-{network.fingerprint}-{_hash_images(images)}-{len(images)}.npz"
+    file = find_cache_folder(data_dir) / name
 
-    def make() -> Reference:
-        reference = _work_out(network, images)
+    def compute() -> Reference:
+        reference = _compute_reference(network, images)
         write_cache_file(file, lambda target: _write(target, reference))
         return reference
 
-    return load_or_compute(file, lambda: _read(file, len(images), network.dim), make)
+    return load_or_compute(file, lambda: _read(file, len(images), network.dim), compute)
 
 
-def _work_out(network: FeatureNetwork, images: Tensor) -> Reference:
-    """Chunk after chunk: the features of 50,000 images would take 400 MB."""
+def _compute_reference(network: FeatureNetwork, images: Tensor) -> Reference:
+    """Compute the statistics in chunks; the features of 50,000 images would take 400 MB."""
     chosen = torch.zeros(len(images), dtype=torch.bool)
     chosen[shuffle_rows(torch.arange(len(images)))[:KERNEL_POINTS]] = True
     moments, sample = None, []
-    for part, wanted in zip(network.describe_chunks(images), chosen.split(network.chunk), strict=True):
-        some = Moments.from_features(part.features)
-        moments = some if moments is None else moments + some
-        sample.append(part.features[wanted])
+    for described, wanted in zip(network.describe_chunks(images), chosen.split(network.chunk), strict=True):
+        chunk = Moments.from_features(described.features)
+        moments = chunk if moments is None else moments + chunk
+        sample.append(described.features[wanted])
     assert moments is not None
     return Reference(moments, torch.cat(sample))
 
 
 @dataclass(frozen=True)
 class ImageQuality:
-    """Of n samples, by one network. `blank` says why there is no score where there is none."""
+    """Quality of n samples by one network. `no_score` is the reason if there is no Inception Score."""
 
     network: str
     key: str
@@ -108,12 +102,11 @@ class ImageQuality:
     fid: float
     kid: Estimate
     score: InceptionScore | None
-    blank: str
+    no_score: str
     accuracy: float | None
 
     def metrics(self) -> dict[str, float]:
-        """By name. The standard error of a kernel distance of a single block does not exist and is left
-        out."""
+        """Return the values by name, without the standard error of a KID from a single block."""
         found = {"fid": self.fid, "kid": self.kid.mean}
         if self.kid.n > 1:
             found["kid_se"] = self.kid.standard_error
@@ -126,7 +119,7 @@ class ImageQuality:
 
 
 def image_quality(network: FeatureNetwork, samples: Tensor, reference: Reference) -> ImageQuality:
-    """Everything that one network says of these samples, from one pass."""
+    """Return all quality measures of these samples by one network, from one pass."""
     features, probabilities = network.describe(samples)
     return ImageQuality(
         network=network.name,
@@ -136,16 +129,16 @@ def image_quality(network: FeatureNetwork, samples: Tensor, reference: Reference
         fid=frechet_distance(Moments.from_features(features), reference.moments),
         kid=kernel_distance(features, reference.sample),
         score=None if probabilities is None else inception_score(probabilities),
-        blank="" if probabilities is not None else network.no_probabilities,
+        no_score="" if probabilities is not None else network.no_probabilities,
         accuracy=network.accuracy,
     )
 
 
-def _digest(images: Tensor) -> str:
-    """Of the bytes that a network sees, so that no name can stand for other images than it did."""
+def _hash_images(images: Tensor) -> str:
+    """Return a hash of the bytes that a network gets, which identifies the images."""
     digest = hashlib.sha256(str(tuple(images.shape)).encode())
-    for part in images.split(1_000):
-        digest.update(as_bytes(part).cpu().contiguous().numpy().tobytes())
+    for chunk in images.split(1_000):
+        digest.update(as_bytes(chunk).cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
 
 
@@ -157,7 +150,7 @@ def _write(target: BinaryIO, reference: Reference) -> None:
 
 
 def _read(file: Path, n: int, dim: int) -> Reference | None:
-    """None unless the file is there and whole."""
+    """Return None if the file is missing or damaged."""
     try:
         with file.open("rb") as source, np.load(source, allow_pickle=False) as arrays:
             mean, scatter, sample = (torch.from_numpy(arrays[name]) for name in ("mean", "scatter", "sample"))

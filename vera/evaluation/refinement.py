@@ -1,10 +1,9 @@
-"""Samples of an energy model with a generator: refined by MALA, step by step for a figure, and sorted by
-class.
+"""Samples of an energy model with a generator: refined by MALA, traced along a chain, sorted by class.
 
-A refined sample is a generator's, moved by 100 MALA steps over (z, ε) with a step size that has been tuned
-first. Conditional samples are the unconditional ones that the classifier puts into a class (Figure 4): the
-dedicated conditional sampling of the published code cannot run. Trap: a class that the model never shows has
-no samples, and its place stays empty.
+A refined sample is a generator sample after 100 MALA steps over (z, ε), with a step size tuned beforehand.
+Conditional samples are unconditional samples that the classifier assigns to a class (Figure 4), because the
+conditional sampling of the published code does not run. Trap: a class that the model never generates has no
+samples, and its place stays empty.
 """
 
 from dataclasses import dataclass
@@ -20,8 +19,7 @@ from vera.spec.settings import Count, validated
 
 @dataclass(frozen=True)
 class RefinedSamples:
-    """n images as the generator makes them, the same after refinement, and acceptances: after tuning, and on
-    the way."""
+    """n generated images, the same images after refinement, and the acceptances of tuning and refinement."""
 
     generated: Tensor
     refined: Tensor
@@ -29,6 +27,7 @@ class RefinedSamples:
     acceptance: float
 
     def metrics(self) -> dict[str, float]:
+        """Return both acceptances by name."""
         return {"tuned_acceptance": self.tuned_acceptance, "refinement_acceptance": self.acceptance}
 
 
@@ -36,11 +35,11 @@ class RefinedSamples:
 def refine_samples(
     refiner: LatentRefiner, n: Count, steps: Count = 100, batch: Count = 100, tuning_steps: Count = 500
 ) -> RefinedSamples:
-    """Tune the step size, then refine n fresh samples, `batch` chains at a time; on the CPU."""
+    """Tune the step size, then refine n fresh samples, `batch` chains at a time. The result is on the CPU."""
     tuned = refiner.tune(min(batch, 64), tuning_steps, steps)
-    parts = [_refine(refiner, min(batch, n - done), steps) for done in range(0, n, batch)]
-    generated, refined, acceptances = zip(*parts, strict=True)
-    weights = torch.tensor([len(part) for part in refined], dtype=torch.float64)
+    batches = [_refine(refiner, min(batch, n - done), steps) for done in range(0, n, batch)]
+    generated, refined, acceptances = zip(*batches, strict=True)
+    weights = torch.tensor([len(images) for images in refined], dtype=torch.float64)
     acceptance = (torch.stack(acceptances) * weights).sum() / n
     return RefinedSamples(torch.cat(generated), torch.cat(refined), tuned, float(acceptance))
 
@@ -53,8 +52,10 @@ def _refine(refiner: LatentRefiner, n: int, steps: int) -> tuple[Tensor, Tensor,
 
 @validated
 def trace_chains(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
-    """(chains, steps + 1, ...): the generator's samples and every consecutive step of a tuned refiner's
-    chains (Figure 7)."""
+    """Return (chains, steps + 1, ...): generator samples and every step of their chains (Figure 7).
+
+    The step size must have been tuned.
+    """
     v = refiner.start(chains)
     images = [refiner.decode(v)]
     for _ in range(steps):
@@ -65,8 +66,7 @@ def trace_chains(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) 
 
 @dataclass(frozen=True)
 class SortedSamples:
-    """Images in the order of their class, the surest first, with p(y|x); and how many are missing of each
-    class, if any."""
+    """Images sorted by class, then by decreasing p(y|x), and the number of missing images of each class."""
 
     images: Tensor
     labels: Tensor
@@ -76,8 +76,10 @@ class SortedSamples:
 
 @validated
 def sort_by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
-    """At most `per_class` images of each class, by their largest p(y|x). An image whose logits are not finite
-    has no class."""
+    """Return at most `per_class` images of each class, by decreasing p(y|x).
+
+    An image with non-finite logits has no class.
+    """
     logits = predict(classifier, images, chunk=100).double()
     probabilities, labels = logits.softmax(1).max(1)
     usable = logits.isfinite().all(1)

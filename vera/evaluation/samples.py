@@ -1,5 +1,4 @@
-"""Samples to look at and to judge: exact ones of a normalised model, and those that a method trains with
-(Figure 2)."""
+"""Samples for evaluation: exact samples of a normalised model, and the samples of training (Figure 2)."""
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +11,7 @@ from vera.models.network_modes import evaluation_mode
 
 @torch.no_grad()
 def draw_exact_samples(model: nn.Module, n: int) -> Tensor:
-    """n independent samples of the model itself, without MCMC."""
+    """Return n independent samples of a normalised model, without MCMC."""
     if not isinstance(model, Density):
         raise IncompatibleModel(f"{type(model).__name__} is not normalised, so it cannot be sampled exactly.")
     with evaluation_mode(model):
@@ -21,7 +20,7 @@ def draw_exact_samples(model: nn.Module, n: int) -> Tensor:
 
 @torch.no_grad()
 def draw_training_samples(method: Method, n: int) -> Tensor:
-    """n of the samples that the method pits against data: the generator's, or the replay buffer's."""
+    """Return n of the samples that training contrasts with data, from the generator or the replay buffer."""
     samples = method.training_samples(n)
     if samples is None:
         raise IncompatibleModel(f"The method '{method.label()}' trains without samples.")
@@ -30,16 +29,15 @@ def draw_training_samples(method: Method, n: int) -> Tensor:
 
 @torch.no_grad()
 def energy_distance(x: Tensor, y: Tensor) -> float:
-    """2 E|X − Y| − E|X − X'| − E|Y − Y'|, unbiased for independent points: zero on average if both have one
-    distribution.
+    """Return 2 E|X − Y| − E|X − X'| − E|Y − Y'|.
 
-    Moons and circles are spaced evenly in angle, so two samples of 1,000 of them come out slightly below
-    zero.
+    It is unbiased for independent points: zero on average if the distributions are equal. Moons and circles
+    are evenly spaced in angle, so two samples of 1,000 of them give a value slightly below zero.
     """
     x, y = x.flatten(1).double().cpu(), y.flatten(1).double().cpu()
     return float(2 * torch.cdist(x, y).mean() - _mean_distance(x) - _mean_distance(y))
 
 
 def _mean_distance(x: Tensor) -> Tensor:
-    """Between different points of one sample."""
+    """Return the mean distance between different points of one sample."""
     return torch.cdist(x, x).sum() / (len(x) * (len(x) - 1))

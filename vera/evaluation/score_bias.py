@@ -1,10 +1,9 @@
-"""Bias and standard deviation of a score estimator against the exact score of a linear-Gaussian generator
-(Figure 3, B.4).
+"""Bias and standard deviation of a score estimator, relative to the exact score (Figure 3, B.4).
 
-Each fixed pair (z0, x) is estimated many times. Conditioning on z0 is right, because the estimate is
-multiplied by ∂x/∂φ, which depends on z0. Trap: the paper's bias is the *signed* mean over all entries, in
-which errors cancel; mean absolute and root-mean-square bias are given beside it, and the part of the latter
-that is Monte Carlo noise.
+The generator is linear-Gaussian, so its score is known. The score at each fixed pair (z0, x) is estimated
+many times. Conditioning on z0 is correct, because the estimate is multiplied by ∂x/∂φ, which depends on z0.
+Trap: the paper's bias is the *signed* mean over all entries, in which errors cancel. The mean absolute and
+the root-mean-square bias are reported as well, with the part of the latter that is Monte Carlo noise.
 """
 
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from vera.models.linear import LinearGenerator
 
 @dataclass(frozen=True)
 class ScoreErrorSummary:
-    """Per-dimension error over all pairs: bias three ways, standard deviation, and the noise floor of
-    `rms_bias`."""
+    """Error per dimension over all pairs: three biases, standard deviation, and the noise in `rms_bias`."""
 
     signed_bias: float
     absolute_bias: float
@@ -34,7 +32,7 @@ class ScoreErrorSummary:
 def tune_estimator(
     entropy: EntropyGradient, generator: LinearGenerator, steps: int = 500, batch: int = 5_000
 ) -> None:
-    """Let the estimator adapt to the generator: η by its ELBO, an HMC step size by its burn-in."""
+    """Adapt the estimator to the generator: η by the ELBO, the step size of HMC by its burn-in."""
     for _ in range(steps):
         entropy.warm_up(generator, *generator.sample_pair(batch))
 
@@ -47,7 +45,7 @@ def score_error(
     repeats: int = 5_000,
     chunk: int = 5_000,
 ) -> ScoreErrorSummary:
-    """Repeat the estimate for each pair (z0, x); give all estimators the same pairs."""
+    """Return the error over repeated estimates at each pair (z0, x). Give all estimators the same pairs."""
     if repeats < 2:
         raise SettingError(f"score_error: repeats must be at least 2 for a deviation, got {repeats}.")
     z0, x = pairs
