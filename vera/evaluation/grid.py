@@ -41,7 +41,7 @@ class PlaneGrid:
 def density_image(f: LogDensity, grid: PlaneGrid | None = None) -> Tensor:
     """Return e^f normalised to sum 1 over the grid, shape (side, side)."""
     grid = grid or PlaneGrid()
-    return _on_grid(f, grid).softmax(0).view(grid.side, grid.side)
+    return _evaluate_on_grid(f, grid).softmax(0).view(grid.side, grid.side)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def grid_log_normaliser(f: LogDensity, grid: PlaneGrid | None = None) -> Normali
     It is reliable only if `rim_share` is small and the cells are finer than the details of f.
     """
     grid = grid or PlaneGrid(side=801, limit=10.0)
-    values = _on_grid(f, grid)
+    values = _evaluate_on_grid(f, grid)
     log_mass = torch.logsumexp(values, 0)
     share = (values - log_mass).exp().view(grid.side, grid.side)
     inner = float(share[1:-1, 1:-1].sum())
@@ -74,14 +74,14 @@ def grid_log_likelihood(
 ) -> tuple[Estimate, Normaliser]:
     """Return the mean log-likelihood f(x) − log Z of an unnormalised model in 2-D, and its normaliser."""
     normaliser = grid_log_normaliser(f, grid)
-    return Estimate.from_values(_values(f, x) - normaliser.log_z), normaliser
+    return Estimate.from_values(_evaluate(f, x) - normaliser.log_z), normaliser
 
 
-def _on_grid(f: LogDensity, grid: PlaneGrid) -> Tensor:
-    return _values(f, grid.points())
+def _evaluate_on_grid(f: LogDensity, grid: PlaneGrid) -> Tensor:
+    return _evaluate(f, grid.points())
 
 
-def _values(f: LogDensity, x: Tensor) -> Tensor:
+def _evaluate(f: LogDensity, x: Tensor) -> Tensor:
     if not isinstance(f, nn.Module):
         return evaluate_in_chunks(f, x).double()
     device = next((p.device for p in f.parameters()), x.device)

@@ -38,7 +38,7 @@ class ClassifierMethod(Method):
     decay_at: Annotated[tuple[Count, ...], "steps at which the learning rates are multiplied by `decay`"] = ()
     decay: Annotated[Positive, "factor of the learning rates at each step of `decay_at`"] = 0.3
     precision: Annotated[
-        Precision, "arithmetic of the classifier's passes; less than float32 needs a GPU"
+        Precision, "precision of the classifier's passes; lower than float32 needs a GPU"
     ] = "float32"
     channels_last: Annotated[bool, "keep images and their weights channels last in memory"] = False
     compiled: Annotated[bool, "compile classifier and generator, where torch.compile works"] = False

@@ -79,7 +79,7 @@ class HDGE(JEM):
     betas: Annotated[tuple[Decay, Decay], "Adam's betas"] = ADAM_BETAS
     queue: Annotated[Count, "K, the stored logits that serve as negatives"] = 65_536
     temperature: Annotated[Positive, "τ, by which all scores are divided"] = 0.1
-    density_weight: Annotated[NonNegative, "weight of JEM's log p(x); 0 leaves it and its sampler out"] = 0.0
+    density_weight: Annotated[NonNegative, "weight of JEM's log p(x); 0 disables it and its sampler"] = 0.0
 
     def setup(self) -> None:
         super().setup()

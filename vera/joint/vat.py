@@ -35,7 +35,7 @@ class VAT(ClassifierMethod):
     beta: Annotated[NonNegative, "β, the weight of the class entropy on unlabelled points"] = 1.0
     epsilon: Annotated[Positive, "ε, the length of the adversarial step"] = 1.0
     xi: Annotated[Positive, "ξ, the length of the probing step in the power iteration"] = 10.0
-    power_iterations: Annotated[Count, "of the search for the adversarial direction"] = 1
+    power_iterations: Annotated[Count, "power iterations for the adversarial direction"] = 1
 
     def setup(self) -> None:
         self.optimiser = adam(self.energy_weights, self.lr)

@@ -31,7 +31,7 @@ class CoopNet(Method):
     generator_lr: Annotated[Positive, "learning rate of the generator"] = 3e-4
     sampler_steps: Annotated[Count, "L, Langevin steps from a proposal"] = 10
     noise: Annotated[Positive, "δ, the Langevin noise; the step on ∇f is δ²/2"] = 0.1
-    regression_scale: Annotated[Positive, "deviation of the generator's regression"] = 0.3
+    regression_scale: Annotated[Positive, "standard deviation in the generator's regression loss"] = 0.3
 
     def setup(self) -> None:
         self.generator_weights = trainable_parameters(self.generator.net)

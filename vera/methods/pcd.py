@@ -32,8 +32,8 @@ class PCD(Method):
     noise: Annotated[Positive, "σ, the Langevin noise"] = 0.1
     step_size: Annotated[Positive | None, "Langevin step on ∇f; noise²/2 by default"] = None
     capacity: Annotated[Count, "chains in the buffer"] = 10_000
-    restart: Annotated[UnitInterval, "probability that a drawn chain starts afresh"] = 0.05
-    gamma: Annotated[NonNegative, "weight of a gradient penalty on data (it hurt in the paper)"] = 0.0
+    restart: Annotated[UnitInterval, "probability that a drawn chain is restarted"] = 0.05
+    gamma: Annotated[NonNegative, "weight of a gradient penalty on data (worse results in the paper)"] = 0.0
     penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖²; full: γ‖∇f‖²"] = "half"
 
     def setup(self) -> None:

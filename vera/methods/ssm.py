@@ -24,8 +24,8 @@ class SSM(DirectMethod):
 
     needs = ("hessian",)
     lr: Annotated[Positive, "learning rate"] = 1e-4
-    probe: Annotated[Probe, "law of the projections v"] = "rademacher"
-    variance_reduced: Annotated[bool, "½‖∇f‖² in place of ½(vᵀ∇f)²"] = True
+    probe: Annotated[Probe, "distribution of the projections v"] = "rademacher"
+    variance_reduced: Annotated[bool, "½‖∇f‖² instead of ½(vᵀ∇f)²"] = True
 
     def loss(self, x: Tensor) -> Tensor:
         x, _, score = differentiable_gradient(self.energy, x)

@@ -19,12 +19,13 @@ class VERA(AmortisedMethod):
         Positive | None, "learning rate of the posterior scale η; generator_lr by default"
     ] = None
     eta: Annotated[Positive, "initial posterior scale"] = 0.1
-    shared_eta: Annotated[bool, "one η for all latent dimensions (paper) in place of one each (code)"] = False
+    shared_eta: Annotated[bool, "one η for all latent dimensions (paper) instead of one each (code)"] = False
     tune: Annotated[Literal["first", "last"], "tune η before the updates (paper) or after its use (code)"] = (
         "first"
     )
     chunks: Annotated[
-        Count, "parts over k of the importance pass, each with its own batch-norm statistics; 1 as the code"
+        Count,
+        "chunks over k of the importance pass, each with its own batch-norm statistics (published code: 1)",
     ] = 4
 
     def is_tuned_first(self) -> bool:

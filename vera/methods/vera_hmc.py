@@ -19,11 +19,9 @@ class VERAHMC(AmortisedMethod):
     """Amortised training with posterior draws by HMC; it has no posterior scale and no importance weights."""
 
     force: Annotated[
-        Force, "full: the gradient of the posterior; prior_only: what the published code does"
+        Force, "full: the gradient of the posterior; prior_only: −z, as in the published code"
     ] = "full"
-    burn_in: Annotated[
-        NonNegativeCount, "transitions before the first kept one; the step size adapts here"
-    ] = 2
+    burn_in: Annotated[NonNegativeCount, "burn-in transitions, in which the step size adapts"] = 2
     kept: Annotated[Count, "transitions whose positions are averaged"] = 2
     leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
     adaptation: Annotated[Positive, "rate at which the step size follows the acceptance"] = 0.02

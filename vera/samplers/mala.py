@@ -88,7 +88,7 @@ class LatentRefiner:
     def start(self, n: Count) -> Tensor:
         """Return n fresh points (z, ε), flattened and concatenated."""
         z = self.generator.sample_latent(n)
-        with self._modes(), torch.no_grad():
+        with self._sampling_modes(), torch.no_grad():
             noise = torch.randn_like(self.generator(z))
         return torch.cat([z, noise.flatten(1)], dim=1)
 
@@ -98,7 +98,7 @@ class LatentRefiner:
         One run of `steps` transitions finds the order of magnitude, then whole runs correct it. Returns the
         acceptance of the last run.
         """
-        with self._modes():
+        with self._sampling_modes():
             mala(self.potential, self.start(n), steps=steps, step=self.step, adapt=True)
             for _ in range(CORRECTIONS):
                 acceptance = self._measure_acceptance(n, length)
@@ -112,13 +112,13 @@ class LatentRefiner:
 
     def refine(self, v: Tensor, steps: int = 100) -> tuple[Tensor, Tensor]:
         """Return v after `steps` transitions and the mean acceptance."""
-        with self._modes():
+        with self._sampling_modes():
             return mala(self.potential, v, steps=steps, step=self.step)
 
     @torch.no_grad()
     def decode(self, v: Tensor) -> Tensor:
         """Return x = g(z) + σ ε."""
-        with self._modes():
+        with self._sampling_modes():
             return self._decode(v)
 
     def potential(self, v: Tensor) -> Tensor:
@@ -131,7 +131,7 @@ class LatentRefiner:
         return torch.addcmul(mean, self.generator.sigma, v[:, d:].view_as(mean))
 
     @contextmanager
-    def _modes(self) -> Iterator[None]:
+    def _sampling_modes(self) -> Iterator[None]:
         mode = evaluation_mode if self.batch_norm == "running" else use_batch_statistics
         with evaluation_mode(self.energy), mode(self.generator.net):
             yield
