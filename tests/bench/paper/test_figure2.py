@@ -1,11 +1,11 @@
-"""Figure 2: what it draws from stored samples, and what it says where there are none."""
+"""Figure 2: drawn from stored samples, and reasons where there are none."""
 
 import numpy as np
 import pytest
-from toys_helpers import judged, record_of, results_of
+from toys_helpers import check_claim, record_of, results_of
 
-from bench.paper.experiments.nice import line, trial_of
-from bench.paper.figures.figure2 import SHOWN, TILES, Figure2, pixels, tile
+from bench.paper.experiments.nice import NICE
+from bench.paper.figures.figure2 import SHOWN, TILES, Figure2, convert_to_pixels, tile
 
 FIGURE = Figure2()
 
@@ -18,33 +18,33 @@ def drawn(tmp_path, records):
     return FIGURE.render(results_of(tmp_path, records)).draw().axes
 
 
-def test_logits_become_pixels():
-    assert np.allclose(pixels(np.array([0.0, np.log(3.0), -np.log(3.0)])), [0.5, 0.75, 0.25])
+def test_logits_are_converted_to_pixels():
+    assert np.allclose(convert_to_pixels(np.array([0.0, np.log(3.0), -np.log(3.0)])), [0.5, 0.75, 0.25])
 
 
-def test_a_tile_shows_the_first_images_in_reading_order():
+def test_tile_shows_the_first_images_in_reading_order():
     logits = np.log(np.arange(1, 101)[:, None] / np.arange(100, 0, -1)[:, None]) * np.ones((1, 4))
     image = tile(logits)
     rows, columns = TILES
     assert image.shape == (rows * 3 - 1, columns * 3 - 1)
-    assert np.allclose(image[0, 0], pixels(logits)[0, 0])
-    assert np.allclose(image[0, 3], pixels(logits)[1, 0])
-    assert np.allclose(image[3, 0], pixels(logits)[columns, 0])
+    assert np.allclose(image[0, 0], convert_to_pixels(logits)[0, 0])
+    assert np.allclose(image[0, 3], convert_to_pixels(logits)[1, 0])
+    assert np.allclose(image[3, 0], convert_to_pixels(logits)[columns, 0])
     assert (image[2] == 1).all(), "white between the rows"
 
 
-def test_both_sides_are_drawn(tmp_path):
+def test_figure_draws_exact_and_training_samples(tmp_path):
     arrays = {"exact_samples": samples(0.0), "training_samples": samples(5.0)}
-    axes = drawn(tmp_path, [record_of(trial_of(line("VERA λ=1"), "laptop"), arrays=arrays)])
+    axes = drawn(tmp_path, [record_of(NICE.trial("VERA λ=1", "laptop"), arrays=arrays)])
     left, right = (np.asarray(axis.images[0].get_array()) for axis in axes[:2])
     assert np.median(left) == 0.5
     assert np.median(right) > 0.99
     assert [axis.get_ylabel() for axis in axes[::2]] == list(SHOWN)
 
 
-def test_where_there_is_no_image_the_reason_stands(tmp_path):
-    ssm = record_of(trial_of(line("SSM"), "laptop"), arrays={"exact_samples": samples(0.0)})
-    pcd = record_of(trial_of(line("PCD"), "laptop"), outcome="diverged", step=17)
+def test_empty_panel_gives_the_reason(tmp_path):
+    ssm = record_of(NICE.trial("SSM", "laptop"), arrays={"exact_samples": samples(0.0)})
+    pcd = record_of(NICE.trial("PCD", "laptop"), outcome="diverged", step=17)
     axes = drawn(tmp_path, [ssm, pcd])
     texts = {
         (label, side): [text.get_text() for text in axes[2 * row + side].texts]
@@ -61,12 +61,12 @@ def test_where_there_is_no_image_the_reason_stands(tmp_path):
     ("shares", "judgement"),
     [((0.2, 1e-4), "supported"), ((1e-4, 0.2), "refuted"), ((0.2, 0.19), "undetermined")],
 )
-def test_variety_is_judged_by_what_the_means_have_of_the_variance(tmp_path, shares, judgement):
+def test_variety_claim_compares_shares_of_variance(tmp_path, shares, judgement):
     made = [
-        record_of(trial_of(line(label), "laptop"), seed, generator_variance_share=share * (1 + 0.1 * seed))
+        record_of(NICE.trial(label, "laptop"), seed, generator_variance_share=share * (1 + 0.1 * seed))
         for label, share in zip(("VERA λ=1", "VERA λ=0"), shares, strict=True)
         for seed in (0, 1)
     ]
-    finding = judged(FIGURE, "entropy-keeps-variety", results_of(tmp_path, made))
+    finding = check_claim(FIGURE, "entropy-keeps-variety", results_of(tmp_path, made))
     assert finding.judgement == judgement
     assert finding.evidence.startswith("share of the data's variance, VERA λ=1 − VERA λ=0 =")

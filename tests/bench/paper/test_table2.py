@@ -1,23 +1,24 @@
-"""Table 2: its declared trials, its sheet from made-up rows, its claims decided both ways, and one real smoke
-trial."""
+"""Table 2: declared trials, the sheet and the claims from made-up rows, and a smoke trial of every line."""
 
 import csv
 import json
 from dataclasses import replace
 
 import pytest
+from facts import raises_with
 from locations import ROOT
-from toys_helpers import judged, record_of, results_of
+from toys_helpers import check_claim, record_of, results_of
 
 from bench.catalogue import catalogue
 from bench.cli.main import main
-from bench.judging.results import TUNING_SEED
-from bench.paper.experiments.nice import LINES, SETTINGS, line, trial_of, tried
+from bench.paper.experiments.images import IMAGES
+from bench.paper.experiments.nice import LINES, NICE
+from bench.paper.experiments.tabular import TABULAR
 from bench.paper.tables.table2 import BEST, LIKELIHOOD, RIVALS, Table2
-from bench.paper.values import paper_value, paper_values
+from bench.paper.values import PAPER
 from sweeps.run.attempt import run_trial
-from sweeps.trial.identity import with_seed
-from sweeps.trial.sweep import find_sweep
+from sweeps.trial.identity import reseed
+from sweeps.trial.matching import TUNING_SEED
 from vera.errors import VeraError
 from vera.spec.registry import methods
 
@@ -28,16 +29,18 @@ SHARED = ROOT.parent / "shared" / "paper_values.csv"
 def records(values, seeds=(0, 1), profile="laptop"):
     """A record of each line and seed; seeds differ by a tenth."""
     return [
-        record_of(trial_of(line(label), profile), seed, **{LIKELIHOOD: value - seed / 10, BEST: value + 1})
+        record_of(NICE.trial(label, profile), seed, **{LIKELIHOOD: value - seed / 10, BEST: value + 1})
         for label, value in values.items()
         for seed in seeds
     ]
 
 
-PAPER_ORDER = {entry.label: entry.paper or -1180.0 for entry in LINES}
+MNIST = NICE.data("paper")[0]
+PAPER_ORDER = {entry.label: PAPER.find_for("Table 2", entry, MNIST) or -1180.0 for entry in LINES}
+"""The paper's values; HMC with the full force has none."""
 
 
-def test_the_sheet_shows_what_was_measured_beside_the_papers_value(tmp_path):
+def test_sheet_shows_measured_and_paper_values(tmp_path):
     sheet = TABLE.render(results_of(tmp_path, records(PAPER_ORDER, profile="paper"), "paper"))
     cells = {entry["method"]: entry[LIKELIHOOD] for entry in sheet.lines}
     assert list(cells) == [entry.label for entry in LINES]
@@ -47,7 +50,7 @@ def test_the_sheet_shows_what_was_measured_beside_the_papers_value(tmp_path):
     assert cells["VERA-HMC λ=1, full force"].paper is None
 
 
-def test_a_value_copied_from_another_paper_has_no_verdict(tmp_path):
+def test_values_copied_from_another_paper_have_no_verdict(tmp_path):
     sheet = TABLE.render(results_of(tmp_path, records(PAPER_ORDER, profile="paper"), "paper"))
     cells = {entry["method"]: entry[LIKELIHOOD] for entry in sheet.lines}
     assert {label for label, found in cells.items() if found.paper is not None and found.verdict is None} == {
@@ -58,8 +61,8 @@ def test_a_value_copied_from_another_paper_has_no_verdict(tmp_path):
     assert not [note for note in sheet.notes if "tried" in note], "tuning is of laptop alone"
 
 
-def test_lines_that_were_still_rising_are_named(tmp_path):
-    trials = [trial_of(line(label), "laptop") for label in ("ML", "PCD")]
+def test_notes_name_lines_still_rising_at_the_end(tmp_path):
+    trials = [NICE.trial(label, "laptop") for label in ("ML", "PCD")]
     rows = [
         record_of(trial, 0, **{LIKELIHOOD: -3.0, BEST: best})
         for trial, best in zip(trials, (-3.0, -2.0), strict=True)
@@ -67,29 +70,31 @@ def test_lines_that_were_still_rising_are_named(tmp_path):
     assert "Still rising when the training ended: ML." in TABLE.render(results_of(tmp_path, rows)).notes
 
 
-def test_a_line_that_has_not_the_best_setting_says_so(tmp_path):
-    values = {trial.label: -10.0 - place for place, trial in enumerate(tried(line("ML"), "laptop"))}
+def test_notes_name_a_line_without_the_best_setting_of_its_grid(tmp_path):
+    values = {
+        trial.label: -10.0 - place for place, trial in enumerate(NICE.grid_trials(NICE.line("ML"), "laptop"))
+    }
     rows = [
         record_of(trial, TUNING_SEED, **{LIKELIHOOD: values[trial.label]})
-        for trial in tried(line("ML"), "laptop")
+        for trial in NICE.grid_trials(NICE.line("ML"), "laptop")
     ]
     notes = TABLE.render(results_of(tmp_path, rows)).notes
     assert "ML has not the best of what was tried, which is ML lr=0.01." in notes
 
 
-def test_what_was_tried_ships_and_every_line_has_the_best_of_it(tmp_path, monkeypatch):
+def test_published_tuning_trials_are_complete_and_every_line_has_the_best_setting(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     notes = TABLE.render(results_of(tmp_path, records(PAPER_ORDER))).notes
     assert any("89 of its 89 trials are in results/published" in note for note in notes)
     assert not [note for note in notes if "has not the best" in note]
 
 
-def test_tuning_trials_are_no_part_of_the_table(tmp_path):
-    chosen = trial_of(line("ML"), "laptop")
+def test_table_leaves_out_tuning_trials(tmp_path):
+    chosen = NICE.trial("ML", "laptop")
     rows = [record_of(chosen, 0, **{LIKELIHOOD: -3.0}), record_of(chosen, TUNING_SEED, **{LIKELIHOOD: -1.0})]
     results = results_of(tmp_path, rows)
     assert results.cell(chosen, LIKELIHOOD).values == (-3.0,)
-    assert results.cell(with_seed(chosen, TUNING_SEED), LIKELIHOOD).values == (-1.0,)
+    assert results.cell(reseed(chosen, TUNING_SEED), LIKELIHOOD).values == (-1.0,)
     assert any("1 of its 89 trials" in note for note in TABLE.render(results).notes)
 
 
@@ -114,37 +119,37 @@ def test_tuning_trials_are_no_part_of_the_table(tmp_path):
         ({"ML": -2000.0}, "ml-is-best", "refuted"),
     ],
 )
-def test_claims_are_decided_by_the_rows(tmp_path, change, key, judgement):
-    assert judged(TABLE, key, results_of(tmp_path, records(PAPER_ORDER | change))).judgement == judgement
+def test_rows_decide_claims(tmp_path, change, key, judgement):
+    assert check_claim(TABLE, key, results_of(tmp_path, records(PAPER_ORDER | change))).judgement == judgement
 
 
-def test_the_effective_sample_sizes_are_compared(tmp_path):
-    trial = trial_of(line("VERA λ=1"), "laptop")
+def test_proposal_claim_compares_effective_sample_sizes(tmp_path):
+    trial = NICE.trial("VERA λ=1", "laptop")
     rows = [
         record_of(trial, seed, posterior_ess=1.3 + seed / 100, prior_ess=1.0 + seed / 1000) for seed in (0, 1)
     ]
-    finding = judged(TABLE, "proposal-ess", results_of(tmp_path, rows))
+    finding = check_claim(TABLE, "proposal-ess", results_of(tmp_path, rows))
     assert finding.judgement == "supported"
     assert "1.29 and 1" in finding.evidence
 
 
-def test_every_line_had_the_same_tuning_effort():
-    assert {entry.label: len(tried(entry, "laptop")) for entry in LINES} == {
+def test_every_line_has_the_same_tuning_effort():
+    assert {entry.label: len(NICE.grid_trials(entry, "laptop")) for entry in LINES} == {
         entry.label: 8 for entry in LINES
     } | {"PCD": 9}
     for entry in LINES:
-        assert trial_of(entry, "laptop").spec.method in [
-            trial.spec.method for trial in tried(entry, "laptop")
+        assert NICE.trial(entry, "laptop").spec.method in [
+            trial.spec.method for trial in NICE.grid_trials(entry, "laptop")
         ], entry.label
 
 
-def test_the_grids_are_the_papers():
-    sizes = {entry.label: len(tried(entry, "paper")) for entry in LINES}
+def test_paper_grids_are_those_of_the_paper():
+    sizes = {entry.label: len(NICE.grid_trials(entry, "paper")) for entry in LINES}
     assert (sizes["VERA λ=1"], sizes["MEG"], sizes["PCD"], sizes["CoopNet"]) == (9, 9, 12, 27)
     for entry in LINES:
         if entry.grid:
-            assert trial_of(entry, "paper").spec.method in [
-                trial.spec.method for trial in tried(entry, "paper")
+            assert NICE.trial(entry, "paper").spec.method in [
+                trial.spec.method for trial in NICE.grid_trials(entry, "paper")
             ], entry.label
 
 
@@ -184,21 +189,23 @@ PROTOCOL = {
 
 
 @pytest.mark.parametrize("entry", LINES, ids=lambda entry: entry.label)
-def test_the_paper_profile_is_the_papers_protocol(entry):
-    facts = trial_of(entry, "paper").facts
+def test_paper_profile_follows_the_protocol(entry):
+    facts = NICE.trial(entry, "paper").facts
     assert (facts["steps"], facts["batch_size"], facts["evaluate_every"]) == (187_200, 128, 468)
     assert facts["dataset"] == {"name": "mnist-logit", "side": 28}
     assert {name: facts["method"][name] for name in PROTOCOL[entry.label]} == PROTOCOL[entry.label]
 
 
-def test_the_papers_flow_has_its_fifteen_million_weights():
+def test_paper_flow_has_fifteen_million_weights():
     from vera.spec.registry import models
 
-    settings = {name: value for name, value in SETTINGS["paper"].networks["energy"].items() if name != "name"}
+    settings = {
+        name: value for name, value in NICE.scales["paper"].networks["energy"].items() if name != "name"
+    }
     assert sum(p.numel() for p in models.create("nice", **settings).parameters()) == 15_154_352
 
 
-def test_a_plan_at_the_paper_profile_counts_gpu_hours(tmp_path, capsys):
+def test_plan_at_the_paper_profile_counts_gpu_hours(tmp_path, capsys):
     assert main(["plan", "table2", "--profile", "paper", "--results-dir", str(tmp_path)]) == 0
     summary = capsys.readouterr().out.splitlines()[0]
     assert "33 trials" in summary
@@ -206,23 +213,23 @@ def test_a_plan_at_the_paper_profile_counts_gpu_hours(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("entry", LINES, ids=lambda entry: entry.label)
-def test_a_smoke_trial_of_every_line_runs(entry):
-    record = run_trial(trial_of(entry, "smoke"))
+def test_smoke_trial_of_every_line_runs(entry):
+    record = run_trial(NICE.trial(entry, "smoke"))
     assert record.row.outcome == "ok"
     assert {LIKELIHOOD, BEST} <= {*json.loads(record.row.metrics)}
     assert record.arrays["exact_samples"].shape == (100, 196)
 
 
-def test_a_plugged_in_method_has_a_row(tmp_path, monkeypatch):
+def test_plugin_method_has_a_line(tmp_path, monkeypatch):
     from vera.methods.ml import MaximumLikelihood
 
     class Mine(MaximumLikelihood):
-        """Somebody's own."""
+        """A user's method."""
 
     Mine.__module__ = "somewhere.else"
     monkeypatch.setattr(methods, "_known", methods._entries | {"mine": Mine})
     assert [trial.label for trial in TABLE.trials("smoke")][-1] == "mine"
-    trial = next(trial for trial in find_sweep("table2").trials("smoke") if trial.label == "mine")
+    trial = next(trial for trial in catalogue.sweep("table2").trials("smoke") if trial.label == "mine")
     sheet = TABLE.render(results_of(tmp_path, [record_of(trial, 0, **{LIKELIHOOD: -7.0})], "smoke"))
     assert sheet.lines[-1]["method"] == "mine"
     assert sheet.lines[-1][LIKELIHOOD].values == (-7.0,)
@@ -235,21 +242,34 @@ def test_a_plugged_in_method_has_a_row(tmp_path, monkeypatch):
     assert sheet.lines[-1][LIKELIHOOD].reason == "not run", "a line shows the method with its defaults"
 
 
-def test_rivals_are_all_that_the_paper_compares():
+def test_rivals_are_the_methods_of_the_paper():
     assert len(RIVALS) == len(LINES) - 3
     assert catalogue.artifact("table2").name == "table2"
 
 
-def test_the_papers_values_are_those_it_prints():
-    assert paper_value("Table 2", method="PCD") == -4207
-    with pytest.raises(VeraError, match="it must be one"):
-        paper_value("Table 2", method="VERA")
-    assert all(not value["artifact"].startswith("DERIVED") for value in paper_values())
+def test_paper_values_are_those_printed():
+    assert PAPER.value("Table 2", method="PCD") == -4207
+    with raises_with(VeraError, "values.csv", "2 values", "Table 2", "VERA"):
+        PAPER.value("Table 2", method="VERA")
+    assert all(not value["artifact"].startswith("DERIVED") for value in PAPER.entries)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "experiment"), [("Table 2", NICE), ("Table 3", IMAGES), ("Table 6", TABULAR)]
+)
+def test_every_reference_of_a_line_selects_one_entry(artifact, experiment):
+    for data in experiment.data("paper"):
+        for entry in experiment.lines:
+            if entry.reference is not None:
+                assert PAPER.text(artifact, dataset=data.reference, **entry.reference), (
+                    data.name,
+                    entry.label,
+                )
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the fact sheet is not beside this checkout")
-def test_the_papers_values_are_those_of_the_fact_sheet():
+def test_paper_values_equal_those_of_the_fact_sheet():
     with SHARED.open(newline="", encoding="utf-8") as file:
         assert [
             entry for entry in csv.DictReader(file) if not entry["artifact"].startswith("DERIVED")
-        ] == list(paper_values())
+        ] == list(PAPER.entries)
