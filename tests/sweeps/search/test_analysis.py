@@ -1,13 +1,13 @@
-"""Importance of axes and the best so far, on scores made up."""
+"""Importance of axes and the best score so far, on invented scores."""
 
 import random
 
 import pytest
-from engine_helpers import make_row
+from store_helpers import make_row
 
-from sweeps.search.analysis import importance, progress, ranks
+from sweeps.search.analysis import compute_importance, rank_scores, trace_progress
 from sweeps.search.declaration import Search
-from sweeps.search.objective import Objective, Result
+from sweeps.search.objective import Objective, SearchScore
 from sweeps.search.space import Space, choice, uniform
 from sweeps.trial.identity import Trial
 from vera.spec.trial_spec import TrialSpec
@@ -25,11 +25,11 @@ def base(profile):
     return Trial(TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "ml"}, 10), profile)
 
 
-SEARCH = Search("made-up", "for these tests", base, SPACE, (Objective("value", worst=-100.0),), (100,))
+SEARCH = Search("invented", "for these tests", base, SPACE, (Objective("value", worst=-100.0),), (100,))
 
 
 def entry(point, value, number=0, outcome="ok", step=10):
-    made = SEARCH.configuration(point, "smoke")
+    made = SEARCH.build_configuration(point, "smoke")
     metrics = f'{{"value": {value}}}'
     facts = {
         "seed": 100,
@@ -47,49 +47,49 @@ def entries(score, n=200):
     return [entry(point, score(point), number % 60) for number, point in enumerate(points)]
 
 
-def test_the_axis_that_decides_has_nearly_all_of_it():
-    found = importance(entries(lambda point: 5 * point["method.a"]))
+def test_the_axis_that_decides_the_score_has_nearly_all_importance():
+    found = compute_importance(entries(lambda point: 5 * point["method.a"]))
     assert found["method.a"] == pytest.approx(
         15 / 16, abs=0.02
-    )  # a quarter keeps a sixteenth of the variance inside
+    )  # a sixteenth of the variance lies within the quarters
     assert max(found["method.b"], found["method.c"]) < 0.05
 
 
-def test_choices_and_numbers_share_by_their_variances():
-    found = importance(entries(lambda point: point["method.a"] + (point["method.c"] == "y") / 3**0.5))
+def test_importance_is_shared_by_variance():
+    found = compute_importance(entries(lambda point: point["method.a"] + (point["method.c"] == "y") / 3**0.5))
     assert found["method.a"] == pytest.approx(15 / 32, abs=0.08)
     assert found["method.c"] == pytest.approx(1 / 2, abs=0.08)
 
 
-def test_chance_is_taken_off():
+def test_the_share_of_chance_is_subtracted():
     rng = random.Random(1)
-    shares = [importance(entries(lambda _: rng.gauss(0, 1), 24))["method.a"] for _ in range(60)]
+    shares = [compute_importance(entries(lambda _: rng.gauss(0, 1), 24))["method.a"] for _ in range(60)]
     assert sum(shares) / 60 < 0.08
 
 
-def test_too_few_or_equal_scores_say_nothing():
-    assert importance(entries(lambda point: point["method.a"], 7)) == dict.fromkeys(SPACE.names)
-    assert importance(entries(lambda _: 1.0)) == dict.fromkeys(SPACE.names)
-    assert importance([]) == {}
+def test_there_is_no_importance_with_few_or_equal_scores():
+    assert compute_importance(entries(lambda point: point["method.a"], 7)) == dict.fromkeys(SPACE.names)
+    assert compute_importance(entries(lambda _: 1.0)) == dict.fromkeys(SPACE.names)
+    assert compute_importance([]) == {}
 
 
-def test_a_configuration_that_was_stopped_early_ranks_below_those_that_were_not():
-    """Its score is one of fewer steps, here a hundred times as low, and would drown all others."""
+def test_a_configuration_that_was_stopped_early_ranks_below_the_others():
+    """Its score belongs to fewer steps, is a hundred times lower here, and would dominate the variance."""
     made = entries(lambda point: 5 * point["method.a"], 60)
     made[0] = entry(made[0].point, -90.0, 0, "stopped_early", 1)
-    assert importance(made)["method.a"] > 0.75
-    results = [
-        Result((1.0,)),
-        Result((0.0,)),
-        Result((9.0,), 30),
-        Result((8.0,), 30),
-        Result((99.0,), 10),
-        Result((0.0,)),
+    assert compute_importance(made)["method.a"] > 0.75
+    scores = [
+        SearchScore((1.0,)),
+        SearchScore((0.0,)),
+        SearchScore((9.0,), 30),
+        SearchScore((8.0,), 30),
+        SearchScore((99.0,), 10),
+        SearchScore((0.0,)),
     ]
-    assert ranks(results) == [6.0, 4.5, 3.0, 2.0, 1.0, 4.5]
+    assert rank_scores(scores) == [6.0, 4.5, 3.0, 2.0, 1.0, 4.5]
 
 
-def test_the_best_so_far_rises_and_counts_the_cost_of_what_was_stopped():
+def test_the_best_score_rises_and_stopped_configurations_count_as_cost():
     point = SPACE.draw(random.Random(0))
     made = [
         entry(point, 1.0, 1),
@@ -97,8 +97,8 @@ def test_the_best_so_far_rises_and_counts_the_cost_of_what_was_stopped():
         entry(point, 0.5, 3),
         entry(point, 2.0, 4),
     ]
-    marks = progress(made[::-1])
-    assert [(mark.steps, mark.seconds, mark.score) for mark in marks] == [
+    points = trace_progress(made[::-1])
+    assert [(point.steps, point.seconds, point.score) for point in points] == [
         (10, 2.0, 1.0),
         (23, 6.0, 1.0),
         (33, 8.0, 2.0),
