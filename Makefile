@@ -81,10 +81,10 @@ report: $(STAMP)  ## one self-contained HTML page of all results
 	$(BIN)/vera report
 
 bench-step: $(STAMP)  ## time one training step of every method against its matrix products
-	$(BIN)/python -m bench.perf.step $(FLAGS)
+	$(BIN)/vera perf step $(FLAGS)
 
 bench-engine: $(STAMP)  ## what the sweep engine costs a trial, against plain Ray tasks
-	$(BIN)/python -m bench.perf.engine $(FLAGS)
+	$(BIN)/vera perf engine $(FLAGS)
 
 clean:  ## remove environments and caches (results stay)
 	rm -rf .venv .venv-render build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

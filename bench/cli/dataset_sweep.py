@@ -1,5 +1,5 @@
-"""The sweep of a table on the data of --dataset, checked before anything is trained: of the right kind, and
-enough of it."""
+"""The sweep of a table on the data of --dataset. The data is checked before anything is trained: its kind,
+and that it fills a batch."""
 
 import sys
 from importlib import import_module
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
-from bench.cli.dataset_flag import dataset_part
+from bench.cli.dataset_flag import parse_dataset
 from sweeps.errors import EngineError
 from vera.errors import SettingError
 from vera.spec.registry import datasets, find_plugin_file, wrap_plugin_errors
@@ -18,66 +18,69 @@ if TYPE_CHECKING:
     from vera.data.labelled import LabelledData, Split
     from vera.spec.trial_spec import Component
 
-LISTED = 5
+MAX_LISTED = 5
 """Classes that a note names at most."""
 EXAMPLES = {"tables": "wine, digits-table or csv:PATH,label=COLUMN", "images": "digits32, cifar10 or svhn"}
 
 
-def sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> "Sweep":
-    """The sweep of that name on the data that the text describes."""
-    part, _ = dataset_part(text)
+def build_sweep_on(text: str, name: str, profile: "Profile", data_dir: str | None) -> "Sweep":
+    """The sweep of the table `name` on the data set that the text describes."""
+    dataset, _ = parse_dataset(text)
     if name not in catalogue:
         raise EngineError(
-            f"--dataset goes with a table or a figure; {name} is neither. To see them: vera list"
+            f"--dataset needs a table or figure; {name} is a plain sweep. To list them: vera list"
         )
-    elsewhere = catalogue.on_dataset(catalogue.artifact(name), part)
-    check_kind(elsewhere, part)
-    if "file" in part or find_plugin_file(datasets.get(part["name"])) is not None:
-        check_points(part, data_dir, max(trial.spec.batch_size for trial in elsewhere.trials(profile)))
-    return elsewhere.sweep()
+    artifact = catalogue.on_dataset(catalogue.artifact(name), dataset)
+    check_kind(artifact, dataset)
+    if "file" in dataset or find_plugin_file(datasets.get(dataset["name"])) is not None:
+        check_points(dataset, data_dir, max(trial.spec.batch_size for trial in artifact.trials(profile)))
+    return artifact.sweep()
 
 
-def check_kind(artifact: Artifact, part: "Component") -> None:
-    """A network for images cannot be trained on a table; say so once, before every trial does."""
-    factory = datasets.get(part["name"])
-    labelled, images = (
+def check_kind(artifact: Artifact, dataset: "Component") -> None:
+    """Raise SettingError for data that the networks cannot take, once instead of in every trial."""
+    factory = datasets.get(dataset["name"])
+    is_labelled, is_images = (
         isinstance(factory, type) and issubclass(factory, getattr(import_module(f"vera.data.{module}"), name))
         for module, name in (("labelled", "LabelledData"), ("images", "ImageData"))
     )
-    kind = "images" if images else "tables" if labelled else "points without labels"
+    kind = "images" if is_images else "tables" if is_labelled else "points without labels"
     if kind != artifact.takes:
-        raise SettingError(f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}; "
-                           f"{part['name']} has {kind}.")  # fmt: skip
+        raise SettingError(
+            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}; "
+            f"{dataset['name']} has {kind}."
+        )
 
 
-def check_points(part: "Component", data_dir: str | None, batch: int) -> None:
-    """A user's own data must be fit to be split and fill a batch; that a class has fewer labels than are
-    asked for is said."""
+def check_points(dataset: "Component", data_dir: str | None, batch_size: int) -> None:
+    """Raise SettingError if the user's data cannot be split or has fewer training points than a batch. A
+    class with too few labels is noted on stderr."""
     from vera.tasks.build import build_labelled
 
-    source, name = build_labelled(part, data_dir), part.get("file", part["name"])
+    source, name = build_labelled(dataset, data_dir), dataset.get("file", dataset["name"])
     with wrap_plugin_errors(f"splitting the data set '{name}'"):
         split = source.split(0)
     rows = len(split.train)
-    if rows < batch:
+    if rows < batch_size:
         raise SettingError(
-            f"{name} has {rows} rows to train with and {len(split.held_out)} held out, and a batch takes {batch}: "
-            "hold out fewer, or add rows."
+            f"{name} has {rows} training rows and {len(split.held_out)} held-out rows, fewer than a batch of "
+            f"{batch_size}. Hold out fewer rows, or add rows."
         )
-    if note := few_labels(source, split):
+    if note := describe_scarce_labels(source, split):
         print(f"vera: {name}: {note}", file=sys.stderr)
 
 
-def few_labels(source: "LabelledData", split: "Split") -> str:
-    """What is shown of classes that have fewer rows to train with than labels are asked for; nothing if none
-    has."""
-    asked = getattr(source, "labels_per_class", None)
+def describe_scarce_labels(source: "LabelledData", split: "Split") -> str:
+    """A note on the classes with fewer training rows than labels_per_class; empty if there are none."""
+    wanted = getattr(source, "labels_per_class", None)
     counts = split.train_labels.bincount(minlength=split.classes).tolist()
-    few = [(label, count) for label, count in enumerate(counts) if asked is not None and count < asked]
-    if not few:
+    scarce = [(label, count) for label, count in enumerate(counts) if wanted is not None and count < wanted]
+    if not scarce:
         return ""
     names = getattr(getattr(source, "content", None), "class_names", range(split.classes))
-    told = ", ".join(f"'{names[label]}' {count}" for label, count in few[:LISTED]) + (
-        ", …" if len(few) > LISTED else ""
+    listed = ", ".join(f"'{names[label]}' {count}" for label, count in scarce[:MAX_LISTED])
+    more = ", …" if len(scarce) > MAX_LISTED else ""
+    return (
+        f"labels_per_class is {wanted}, but {len(scarce)} of {len(counts)} classes have fewer training rows; "
+        f"all of their labels are used ({listed}{more})."
     )
-    return f"labels_per_class is {asked}; {len(few)} of {len(counts)} classes have fewer rows to train with and show all ({told})."

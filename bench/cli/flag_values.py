@@ -1,61 +1,60 @@
-"""What the values of flags must be, as argparse asks for it: a text becomes a value, or one line says the
-whole rule."""
+"""Types of flag values for argparse. A value that is refused is answered with the whole rule in one line."""
 
 import argparse
 import math
 import re
 from collections.abc import Callable
 
-TINY = math.ulp(0.0)
-"""The least number above 0."""
-MOST_SEEDS = 10_000
-"""A plan lists a trial for each; beyond this nobody meant it."""
-
-
-def above_0(text: str) -> float:
-    return _number(text, "a number above 0", TINY)
-
-
-def seconds(text: str) -> float:
-    return _number(text, "seconds, a number from 0 on")
-
-
-def some_seconds(text: str) -> float:
-    return _number(text, "seconds, a number above 0", TINY)
-
-
-def gpus(text: str) -> float | str:
-    return text if text == "auto" else _number(text, "a number from 0 on, or auto")
-
-
+SMALLEST = math.ulp(0.0)
+"""The smallest number above 0."""
+MAX_SEEDS = 10_000
+"""A plan lists a trial for each seed; more than this is a typing error."""
 WHOLE = re.compile(r"[+-]?\d+")
 
 
-def whole(text: str) -> int:
+def parse_positive(text: str) -> float:
+    return _parse_number(text, "a number above 0", SMALLEST)
+
+
+def parse_seconds(text: str) -> float:
+    return _parse_number(text, "seconds, at least 0")
+
+
+def parse_positive_seconds(text: str) -> float:
+    return _parse_number(text, "seconds, above 0", SMALLEST)
+
+
+def parse_gpus(text: str) -> float | str:
+    return text if text == "auto" else _parse_number(text, "a number, at least 0, or auto")
+
+
+def parse_whole(text: str) -> int:
     if not WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"must be a whole number, got '{text}'")
     return int(text)
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    def count(text: str) -> int:
+    """A parser of whole numbers from `least` on."""
+
+    def parse_count(text: str) -> int:
         value = int(text) if WHOLE.fullmatch(text) else least - 1
         if value < least:
             raise argparse.ArgumentTypeError(f"must be a whole number, at least {least}, got '{text}'")
         return value
 
-    return count
+    return parse_count
 
 
-def seeds(text: str) -> int:
+def parse_seeds(text: str) -> int:
     value = at_least(1)(text)
-    if value > MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_SEEDS:,}, got '{text}'")
+    if value > MAX_SEEDS:
+        raise argparse.ArgumentTypeError(f"must be at most {MAX_SEEDS:,}, got '{text}'")
     return value
 
 
-def _number(text: str, rule: str, least: float = 0.0) -> float:
-    """From `least` on."""
+def _parse_number(text: str, rule: str, least: float = 0.0) -> float:
+    """A finite number, at least `least`."""
     try:
         value = float(text)
     except ValueError:

@@ -1,21 +1,20 @@
-"""Flags that verbs share, and what their values must be."""
+"""Flags that several verbs share."""
 
 import argparse
-import re
 import shlex
-import sys
-from collections.abc import Callable
-from os.path import expanduser
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from os.path import expanduser  # type= needs it: the shell leaves the ~ of --data-dir=~/data alone
 
-from bench.cli.flag_values import above_0, at_least, gpus, seconds, seeds, some_seconds
-from bench.locations import DEFAULT_PROFILE, LOCAL, PROFILES, PUBLISHED, REMOTE
+from bench.cli.flag_values import (
+    at_least,
+    parse_gpus,
+    parse_positive,
+    parse_positive_seconds,
+    parse_seconds,
+    parse_seeds,
+)
+from bench.cli.parser import RecordFlag, Subparsers, add_command
+from bench.locations import DEFAULT_PROFILE, LOCAL, PROFILES, PUBLISHED
 
-if TYPE_CHECKING:
-    from bench.judging.results import Source
-
-PLACE = "a directory or s3://BUCKET/PREFIX"
 PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--profile",
     "--dataset",
@@ -23,206 +22,64 @@ PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--results-dir",
     "--plugin",
 )
-PROFILE_HELP = "budgets: smoke (seconds), laptop (minutes on two cores) or paper (the paper's own; for GPUs). Default: laptop"
-USUAL = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
-EXAMPLES = "examples:"
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Run = Callable[[argparse.Namespace], int]
-"""What a verb does; its exit code."""
+PROFILE_HELP = (
+    "budget: smoke (seconds), laptop (minutes on two cores) or paper (the protocol of the paper, for GPUs). "
+    "Default: laptop"
+)
+DEFAULTS = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
 
 
-class Parser(argparse.ArgumentParser):
-    """A mistake is answered in one line that offers what is nearest and names the help, not with all that
-    could have been said.
-
-    A flag is written in full: the beginning of one may mean another tomorrow.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**({"allow_abbrev": False} | options))
-        self._words: list[str] = []
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """What a verb does not know is refused by the verb, whose help is the one to read."""
-        self._words = list(sys.argv[1:] if args is None else args)
-        found, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            self.error(self._no_such(unknown))
-        return found, unknown
-
-    def _no_such(self, unknown: list[str]) -> str:
-        from vera.spec.settings import suggest
-
-        flags = [text.partition("=")[0] for text in unknown if text.startswith("-")]
-        if not flags:
-            return f"'{unknown[0]}' is one word too many"
-        meant, known = (
-            f"--{flags[0].lstrip('-').lower()}",
-            [name for name in self._option_string_actions if name.startswith("--")],
-        )
-        offer = suggest(meant, known)
-        return f"there is no {flags[0]}{f'.{offer}' if offer else ''}"
-
-    def _misspelt(self) -> list[str]:
-        """Words that look like a flag of this parser and are none."""
-        own = self._words[: self._words.index("--")] if "--" in self._words else self._words
-        return [
-            word
-            for word in own
-            if re.match(r"--?[A-Za-z]", word) and word.partition("=")[0] not in self._option_string_actions
-        ]
-
-    def error(self, message: str) -> NoReturn:
-        if message.startswith("the following arguments are required") and (misspelt := self._misspelt()):
-            message = self._no_such(misspelt)  # who mistypes --help has left out the rest on purpose
-        self.exit(2, f"{self.prog}: {_in_words(message)} See: {self.prog} --help\n")
-
-
-def _in_words(message: str) -> str:
-    """argparse's sentence; of a wrong choice the nearest right one."""
-    from vera.spec.settings import suggest_or_list
-
-    wrong = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
-    if wrong is None:
-        return message if message.endswith("?") else f"{message}."
-    argument, given, choices = wrong.groups()
-    return f"{argument} cannot be '{given}'.{suggest_or_list(given, re.findall('[a-z-]+', choices))}"
-
-
-class Given(argparse.Action):
-    """A flag that is also noted as given: some things have a value of their own, which its default does not
-    replace."""
-
-    def __call__(
-        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
-    ) -> None:
-        setattr(namespace, self.dest, values)
-        namespace.given = (*namespace.given, self.dest)
-
-
-class Help(argparse.HelpFormatter):
-    """Examples stand as they are typed; all other text is filled."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
-
-
-def described(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
-    """A parser that says what it is for, and ends with commands as they are typed."""
-    epilog = "\n".join([EXAMPLES, *(f"  vera {example}" for example in examples)]) if examples else None
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=epilog, formatter_class=Help
-    )
+def add_store_verb(verbs: Subparsers, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
+    """The parser of a verb that reads a store, with --results-dir and --plugin."""
+    parser = add_command(verbs, name, text, *examples)
+    add_results_dir(parser, "results directory")
+    add_plugin(parser)
     return parser
 
 
-def verb(verbs: Verbs, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
-    """A verb that looks into a store."""
-    parser = described(verbs, name, text, *examples)
-    results_dir(parser, "where results lie")
-    plugin(parser)
-    return parser
-
-
-def results_dir(parser: argparse.ArgumentParser, text: str) -> None:
-    text = f"{text}: {PLACE} (default: {LOCAL})"
+def add_results_dir(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
-        "--results-dir", metavar="DIR", type=expanduser, default=LOCAL, action=Given, help=text
+        RESULTS_DIR,
+        metavar="DIR",
+        type=expanduser,
+        default=LOCAL,
+        action=RecordFlag,
+        help=f"{text}: a directory or s3://BUCKET/PREFIX (default: {LOCAL})",
     )
     parser.set_defaults(given=())
 
 
-def plugin(parser: argparse.ArgumentParser) -> None:
-    text = "a Python file with methods, data or sweeps of your own; repeatable"
-    parser.add_argument("--plugin", metavar="FILE", type=expanduser, action="append", default=[], help=text)
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    text = "Python file that registers methods, data or sweeps of your own; repeatable"
+    parser.add_argument(PLUGIN, metavar="FILE", type=expanduser, action="append", default=[], help=text)
 
 
-def data_dir(parser: "argparse._ActionsContainer") -> None:
-    text = "where data files lie (default: VERA_DATA, else ~/.cache/vera)"
-    parser.add_argument(
-        "--data-dir", metavar="DIR", type=expanduser, help=text
-    )  # for the ~ of --data-dir=~/data stays as it is
+def add_data_dir(parser: "argparse._ActionsContainer") -> None:
+    text = "directory of data files (default: VERA_DATA, else ~/.cache/vera)"
+    parser.add_argument(DATA_DIR, metavar="DIR", type=expanduser, help=text)
 
 
-def shown_place(arguments: argparse.Namespace) -> str:
-    """The flag that a command offered to the user must repeat."""
-    return "".join(f" {shlex.quote(word)}" for word in kept(arguments, RESULTS_DIR))
+def add_dataset(parser: "argparse._ActionsContainer") -> None:
+    text = "use other data instead of the table's own, e.g. wine or csv:my.csv,label=species"
+    parser.add_argument(DATASET, metavar="DATA", help=text)
 
 
-def kept(arguments: argparse.Namespace, *flags: str) -> list[str]:
-    """Those of the flags that were not left at their default, as another command must repeat them."""
-    words = []
-    for flag in flags:
-        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
-        own = flag == PROFILE and ":" in getattr(
-            arguments, "sweep", ""
-        )  # a single trial brings its profile along
-        own |= flag == DATA_DIR and ":" in (
-            getattr(arguments, "dataset", None) or ""
-        )  # and a file its directory
-        if value not in (None, USUAL.get(flag)) and not own:
-            words += [
-                word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each))
-            ]
-    return words
+def add_source(parser: argparse.ArgumentParser) -> None:
+    text = "which trials: your own or the published ones (default: your own if there are any)"
+    parser.add_argument("--from", dest="source", choices=("local", "published"), help=text)
 
 
-def asked_sources(arguments: argparse.Namespace) -> "tuple[Source, ...]":
-    """Whose trials, in the order in which they are looked for. Who names a place of their own is not shown
-    another."""
-    if arguments.source is not None:
-        return (arguments.source,)
-    return ("local", "published") if arguments.results_dir == LOCAL else ("local",)
-
-
-def check_ships(arguments: argparse.Namespace) -> None:
-    """Who asks for what ships must be where it does: no run makes it."""
-    if arguments.source == "published":
-        shipped_in("--from published")
-
-
-def shipped_in(flag: str) -> None:
-    """StoreError where the trials that the flag asks for are not."""
-    if not Path(PUBLISHED, "trials").is_dir():
-        from sweeps.errors import StoreError
-
-        raise StoreError(
-            f"{flag} takes trials from {PUBLISHED}, which is not here: run it where the repo was cloned."
-        )
-
-
-def ours_instead(arguments: argparse.Namespace) -> str:
-    """How to see the trials that ship, where a place was named that has none."""
-    return (
-        "; those that ship: --from published"
-        if arguments.source is None and arguments.results_dir != LOCAL
-        else ""
-    )
-
-
-def output_folder(place: str) -> Path:
-    """Where tables, figures and the report of these results are written: beside the store or, for one in a
-    bucket, in a directory of the bucket's name and prefix, since people open them."""
-    from sweeps.store.address import Address, is_url
-
-    if not is_url(place):
-        return Path(place)
-    address = Address.parse(place)
-    return Path(
-        REMOTE, address.bucket, *(part for part in address.prefix.split("/") if part not in ("", ".", ".."))
-    )
-
-
-def selection(verb: argparse.ArgumentParser) -> None:
+def add_selection(verb: argparse.ArgumentParser) -> None:
+    """Which trials a command is about."""
     verb.add_argument(
         "sweep",
         metavar="SWEEP",
-        help="a table or figure such as table2, another sweep (see: vera list), trial:ID, a stored trial with other seeds, or "
-        "spec:FILE, the trial of a file that vera search wrote",
+        help="a table or figure such as table2, another sweep (see: vera list), trial:ID for a stored trial "
+        "with other seeds, or spec:FILE for the trial in a file written by vera search",
     )
-    parser = verb.add_argument_group("which trials")
+    parser = verb.add_argument_group("selection of trials")
     parser.add_argument(
-        "--profile", choices=PROFILES, default=DEFAULT_PROFILE, action=Given, help=PROFILE_HELP
+        PROFILE, choices=PROFILES, default=DEFAULT_PROFILE, action=RecordFlag, help=PROFILE_HELP
     )
     verb.set_defaults(given=())
     parser.add_argument(
@@ -230,71 +87,87 @@ def selection(verb: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="only such trials, e.g. method=vera; repeated: those that fit all. Keys: method, method.SETTING, dataset, label, "
-        "seed, task, energy and other networks",
+        help="only matching trials, e.g. method=vera; repeatable, all must match. Keys: method, "
+        "method.SETTING, dataset, label, seed, task, energy and other networks",
     )
-    dataset(parser)
-    data_dir(parser)
-    parser.add_argument("--seeds", metavar="N", type=seeds, help="seeds 0 to N-1 in place of the sweep's own")
+    add_dataset(parser)
+    add_data_dir(parser)
+    parser.add_argument(
+        "--seeds", metavar="N", type=parse_seeds, help="seeds 0 to N-1 instead of those of the sweep"
+    )
     parser.add_argument(
         "--reuse-published",
         action="store_true",
-        help=f"take the trials that ship in {PUBLISHED} in place of training them",
+        help=f"copy trials from {PUBLISHED} instead of training them",
     )
 
 
-def dataset(parser: "argparse._ActionsContainer") -> None:
+def add_execution(verb: argparse.ArgumentParser) -> None:
+    """How trials are run."""
+    parser = verb.add_argument_group("execution")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be run, and stop")
     parser.add_argument(
-        "--dataset",
-        metavar="DATA",
-        help="other data in place of the table's own, e.g. wine or csv:my.csv,label=species",
-    )
-
-
-def execution(verb: argparse.ArgumentParser) -> None:
-    parser = verb.add_argument_group("how they are run")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and stop")
-    parser.add_argument(
-        "--address", help="join this Ray cluster (default: RAY_ADDRESS, else start a local one)"
+        "--address", help="Ray cluster to join (default: RAY_ADDRESS, else a local cluster is started)"
     )
     parser.add_argument(
         "--cpus-per-trial",
-        type=above_0,
+        type=parse_positive,
         default=1.0,
         metavar="N",
-        help="CPUs, and threads, of a trial (default: 1)",
+        help="CPUs and threads per trial (default: 1)",
     )
     parser.add_argument(
         "--gpus-per-trial",
-        type=gpus,
+        type=parse_gpus,
         default=0.0,
         metavar="N",
-        help="GPUs of a trial, a fraction of one, or auto: as it needs memory (default: 0)",
+        help="GPUs per trial, may be a fraction; auto: chosen by measured memory (default: 0)",
     )
     parser.add_argument(
         "--max-concurrent",
         type=at_least(1),
         metavar="N",
-        help="at most so many trials at once (default: as there is room)",
+        help="maximum number of concurrent trials (default: limited by resources)",
     )
     parser.add_argument(
         "--time-limit",
-        type=some_seconds,
+        type=parse_positive_seconds,
         metavar="SECONDS",
-        help="end a trial as a timeout after so long (default: never)",
+        help="end a trial as a timeout after this time (default: no limit)",
     )
     parser.add_argument(
         "--checkpoint-every",
-        type=seconds,
+        type=parse_seconds,
         default=30.0,
         metavar="SECONDS",
-        help="how often a trial is saved (default: 30)",
+        help="time between checkpoints of a trial (default: 30)",
     )
     parser.add_argument(
-        "--tensorboard", metavar="DIR", help="copy the histories there as TensorBoard event files"
+        "--tensorboard", metavar="DIR", help="also write histories as TensorBoard event files"
     )
-    parser.add_argument("--mlflow", metavar="URI", help="copy the histories to this MLflow tracking store")
-    parser.add_argument(
-        "--wandb", metavar="PROJECT", help="copy the histories to this Weights & Biases project"
-    )
-    parser.add_argument("--verbose", action="store_true", help="show Ray Tune's own tables too")
+    parser.add_argument("--mlflow", metavar="URI", help="also write histories to this MLflow tracking store")
+    parser.add_argument("--wandb", metavar="PROJECT", help="also write histories to this W&B project")
+    parser.add_argument("--verbose", action="store_true", help="also show the tables of Ray Tune")
+
+
+def repeat_flags(arguments: argparse.Namespace, *flags: str) -> list[str]:
+    """The flags that differ from their default, as words for another command."""
+    words = []
+    for flag in flags:
+        value = getattr(arguments, flag.removeprefix("--").replace("-", "_"))
+        if value not in (None, DEFAULTS.get(flag)) and not _is_implied(arguments, flag):
+            values = value if isinstance(value, list) else [value]
+            words += [word for each in values for word in (flag, str(each))]
+    return words
+
+
+def _is_implied(arguments: argparse.Namespace, flag: str) -> bool:
+    """Whether another argument decides the value: a single trial its profile, a data file its directory."""
+    if flag == PROFILE:
+        return ":" in getattr(arguments, "sweep", "")
+    return flag == DATA_DIR and ":" in (getattr(arguments, "dataset", None) or "")
+
+
+def repeat_results_dir(arguments: argparse.Namespace) -> str:
+    """The flag --results-dir for the end of a command that is offered; empty for the default directory."""
+    return "".join(f" {shlex.quote(word)}" for word in repeat_flags(arguments, RESULTS_DIR))

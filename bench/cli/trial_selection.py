@@ -1,66 +1,80 @@
-"""Which trials a command means: a sweep by its name, a table on other data, or a single trial with other
-seeds.
+"""The trials that a command is about: a sweep by name, a table on other data, or a single trial.
 
-    table2            a registered sweep; every table and figure is one
-    spec:FILE         the trial that a JSON file describes, as `vera search` writes it
-    trial:ID          a trial of the store, such as the best of a search; looked for among the published ones too
+    table2            a table or figure, or another sweep by name
+    spec:FILE         the trial in a JSON file, as `vera search` writes it
+    trial:ID          a stored trial, of the user's own store or of the published one
 
-A single trial brings its profile along.
+A single trial comes with its own profile.
 """
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, kept, shown_place
+from bench.cli.flags import (
+    DATA_DIR,
+    DATASET,
+    PLUGIN,
+    PROFILE,
+    RESULTS_DIR,
+    repeat_flags,
+    repeat_results_dir,
+)
+from bench.cli.results_source import has_published
 from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
 from vera.errors import UnknownName
 
 if TYPE_CHECKING:
+    from bench.cli.command_store import CommandStore
     from sweeps.store.row import Row
     from sweeps.store.store import Store
     from sweeps.trial.identity import Trial
     from sweeps.trial.sweep import Flop, Sweep
 
+ID_HELP = "id of a trial, or its beginning; published trials are found too"
 STORED = "trial:"
-EMPTY = {
+INCOMPLETE = {
     "spec:": "file: write spec:FILE. vera search writes such files to results/local/searches.",
-    STORED: "trial: write trial:ID. Every id stands in the page of: vera report",
+    STORED: "trial: write trial:ID. All ids are listed by: vera report",
 }
-"""What to say of a beginning after which nothing stands."""
+"""What is missing after a prefix without a value."""
 
 
-def asked_trials(arguments: argparse.Namespace, store: "Store | None" = None) -> "list[Trial]":
-    """The store is where a trial is looked for that is named by its id."""
-    from sweeps.trial.filter import matching, why_none
+def select_trials(arguments: argparse.Namespace, own: "CommandStore | None" = None) -> "list[Trial]":
+    """The trials of the sweep that match --only. `own` is the user's store, needed for trial:ID."""
+    from sweeps.trial.filter import filter_trials
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
-    every = _sweep(arguments, store).trials(arguments.profile, seeds)
-    trials = matching(every, arguments.only)
+    every = _find_sweep(arguments, own).trials(arguments.profile, seeds)
+    trials = filter_trials(every, arguments.only)
     name = arguments.sweep
     if not every:
-        there = shlex.join(["vera", "list", *kept(arguments, PLUGIN)])
+        listing = shlex.join(["vera", "list", *repeat_flags(arguments, PLUGIN)])
         raise EngineError(
-            f"{name} has no trials at the {arguments.profile} profile. To see what there is: {there}"
+            f"{name} has no trials at the {arguments.profile} profile. To list all sweeps: {listing}"
         )
     if not trials:
-        own = shlex.join(
-            ["vera", "plan", name, *kept(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)]
-        )
-        why = why_none(every, arguments.only)
-        raise EngineError(
-            f"No trial of {name} fits --only {' '.join(arguments.only)}.{why} To see its trials: {own}"
-        )
+        raise EngineError(_explain_no_match(arguments, every))
     if "profile" in arguments.given and trials[0].profile != arguments.profile:
-        raise EngineError(f"{name} has the profile {trials[0].profile} of its own: leave --profile out.")
+        raise EngineError(f"{name} has the profile {trials[0].profile}. Omit --profile.")
     arguments.profile = trials[0].profile
     return trials
 
 
-def needs_none(arguments: argparse.Namespace) -> bool:
-    """Whether it is a table or figure for which no trial has to be run."""
+def _explain_no_match(arguments: argparse.Namespace, every: "list[Trial]") -> str:
+    from sweeps.trial.filter import explain_no_match
+
+    flags = repeat_flags(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+    plan = shlex.join(["vera", "plan", arguments.sweep, *flags])
+    return (
+        f"No trial of {arguments.sweep} matches --only {' '.join(arguments.only)}."
+        f"{explain_no_match(every, arguments.only)} To list its trials: {plan}"
+    )
+
+
+def has_nothing_to_run(arguments: argparse.Namespace) -> bool:
+    """Whether it is a table or figure that is rendered without trials."""
     from bench.catalogue import catalogue
 
     if arguments.dataset is not None or arguments.sweep not in catalogue:
@@ -68,66 +82,67 @@ def needs_none(arguments: argparse.Namespace) -> bool:
     return not catalogue.artifact(arguments.sweep).needs_rows
 
 
-def flop_of(sweep: str) -> "Flop | None":
-    """How its operations are counted, where they are."""
+def find_flop(sweep: str) -> "Flop | None":
+    """The function that counts the operations of the sweep's trials, if there is one."""
     from bench.catalogue import catalogue
 
     return None if sweep.startswith(STORED) else catalogue.sweep(sweep).flop
 
 
-def _sweep(arguments: argparse.Namespace, store: "Store | None") -> "Sweep":
+def _find_sweep(arguments: argparse.Namespace, own: "CommandStore | None") -> "Sweep":
     from bench.catalogue import catalogue
-    from bench.cli.dataset_sweep import sweep_on
-    from sweeps.trial.sweep import of_row
+    from bench.cli.dataset_sweep import build_sweep_on
+    from sweeps.trial.sweep import make_sweep_from_row
 
+    name = arguments.sweep
     if arguments.dataset is not None:
-        return sweep_on(arguments.dataset, arguments.sweep, arguments.profile, arguments.data_dir)
-    if what := EMPTY.get(arguments.sweep):
-        raise UnknownName(f"{arguments.sweep} names no {what}")
-    if store is not None and arguments.sweep.startswith(STORED):
-        return of_row(stored_trial(arguments.sweep.removeprefix(STORED), arguments, store)[0])
-    if why := catalogue.why_not_run(arguments.sweep):
+        return build_sweep_on(arguments.dataset, name, arguments.profile, arguments.data_dir)
+    if missing := INCOMPLETE.get(name):
+        raise UnknownName(f"{name} names no {missing}")
+    if own is not None and name.startswith(STORED):
+        return make_sweep_from_row(find_stored_trial(name.removeprefix(STORED), arguments, own)[0])
+    if why := catalogue.why_not_run(name):
         raise UnknownName(why)
-    artifact = catalogue.artifact(arguments.sweep) if arguments.sweep in catalogue else None
+    artifact = catalogue.artifact(name) if name in catalogue else None
     if artifact is not None and not artifact.listed:
         raise EngineError(
-            f"{artifact.name} has no list of trials: a search proposes them. To begin one: {artifact.command}"
+            f"{name} shows the trials of searches, which are not listed in advance. To start one: "
+            f"{artifact.command}"
         )
-    return catalogue.sweep(arguments.sweep)
+    return catalogue.sweep(name)
 
 
-def stored_trial(trial_id: str, arguments: argparse.Namespace, store: "Store") -> "tuple[Row, Store]":
-    """From the user's own store, else from the published one; and which of them has it. Ids are in small
-    letters."""
+def find_stored_trial(
+    trial_id: str, arguments: argparse.Namespace, own: "CommandStore"
+) -> "tuple[Row, Store]":
+    """The row and the store that holds it: the user's own, else the published one. Ids are lower case."""
     from bench.judging.results import open_store
 
-    asked = trial_id.lower()
+    wanted = trial_id.lower()
     try:
-        return store.row(asked), store
+        return own.store.read_row(wanted), own.store
     except AmbiguousTrial:
         raise
     except UnknownTrial as error:
         unknown = error
     try:
         published = open_store(PUBLISHED)
-        return published.row(asked), published
-    except AmbiguousTrial:  # some of those that ship: more of the id tells which
+        return published.read_row(wanted), published
+    except AmbiguousTrial:
         raise
     except (StoreError, UnknownTrial):
-        raise UnknownTrial(f"{unknown} {_where_ids_stand(arguments, store)}") from unknown
+        raise UnknownTrial(f"{unknown} {_hint_ids(arguments, own)}") from unknown
 
 
-def _where_ids_stand(arguments: argparse.Namespace, store: "Store") -> str:
-    """A page that can be written, else how to have one."""
-    if store.outcomes():
-        return f"Every id stands in the page of: vera report{shown_place(arguments)}"
-    if Path(PUBLISHED, "trials").is_dir():
-        return (
-            "It is empty; the ids of the trials that ship stand in the page of: vera report --from published"
-        )
-    return f"It is empty. To begin: vera run toy-demo{shown_place(arguments)}"
+def _hint_ids(arguments: argparse.Namespace, own: "CommandStore") -> str:
+    """Where ids are listed."""
+    if own.outcomes:
+        return f"All ids are listed by: vera report{repeat_results_dir(arguments)}"
+    if has_published():
+        return "It is empty. The ids of published trials are listed by: vera report --from published"
+    return f"It is empty. To start: vera run toy-demo{repeat_results_dir(arguments)}"
 
 
-def origin(store: "Store") -> str:
-    """What to say of a trial that is not the user's own."""
-    return f" (from {PUBLISHED})" if store.restore else ""
+def describe_origin(store: "Store") -> str:
+    """A remark on a trial of the published store; empty for the user's own."""
+    return f" (from {PUBLISHED})" if store.restore_command else ""

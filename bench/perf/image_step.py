@@ -1,19 +1,18 @@
-"""VERA and JEM on images: the time of a step of each on one kind of classifier, and what VERA's step holds in
-memory.
+"""VERA and JEM on images: the time of a step of each on the same classifier, and the memory of VERA's step.
 
-The paper's networks are for a GPU. On a CPU the time is taken on a classifier of a fifth of their width, with
-a generator of about a fifth too, so that the two cost each other what they do in the paper; memory is taken
-at full width and a small batch. Images are random: a step's cost depends on the shapes alone.
+The paper's networks need a GPU. On a CPU, time is measured on a classifier and a generator of about a fifth
+of their width, so that the ratio of their costs is that of the paper; memory is measured at full width with a
+small batch. The images are random: the cost of a step depends on shapes alone.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import torch
 
-from bench.paper.values import paper_value
-from bench.perf.matrix_products import flops, record
-from bench.perf.memory import BlockMemory, entropy_memory, step_memory
+from bench.paper.values import PAPER
+from bench.perf.matrix_products import count_flops, record_products
+from bench.perf.memory import BlockMemory, measure_entropy_memory, measure_step_memory
+from bench.perf.shapes import ImageShape
 from bench.perf.step_report import MemoryRow, RivalRow
 from bench.perf.timing import compare
 from bench.perf.workloads import BATCHES, Workload
@@ -24,49 +23,12 @@ from vera.tasks.build import build_method
 from vera.tasks.studies.step_time import JEM_SETTINGS
 from vera.training.random_state import use_seed
 
-CLASSES, SIDE = 10, 32
-
-
-@dataclass(frozen=True)
-class ImageShape:
-    """Networks and batch size; `timed` where a step is short enough to be repeated."""
-
-    title: str
-    energy: Component
-    generator: Component
-    batch_size: int
-    timed: bool
-    side: int = SIDE
-
-    def networks(self, method_name: str) -> dict[str, Component]:
-        parts: Mapping[str, Component] = {
-            "energy": self.energy,
-            "generator": {**self.generator, "side": self.side},
-        }
-        return {role: parts[role] for role in joint_methods.get(method_name).network_names()}
-
-
-IMAGE_SHAPES: dict[str, ImageShape] = {
-    "wrn-28-2": ImageShape(
-        "WRN-28-2 and SNGAN generator of 48 maps on 32 × 32 images, batch 16, as VERA-JEM",
-        {"name": "wrn", "width": 2},
-        {"name": "sngan-generator", "width": 48},
-        batch_size=16,
-        timed=True,
-    ),
-    "wrn-28-10": ImageShape(
-        "WRN-28-10 and SNGAN generator of 256 maps (the paper's) on 32 × 32 images, batch 4, as VERA-JEM",
-        {"name": "wrn"},
-        {"name": "sngan-generator"},
-        batch_size=4,
-        timed=False,
-    ),
-}
+CLASSES = 10
 SETTINGS: dict[str, Component] = {"vera": {"entropy_weight": 1e-4}, "jem": JEM_SETTINGS}
 
 
 class RandomImages(LabelledData):
-    """As many images as the batches need, all of them with a label."""
+    """`n` random images, all labelled."""
 
     name, classes, channels, fingerprint = "random images", CLASSES, 3, ""
 
@@ -80,11 +42,11 @@ class RandomImages(LabelledData):
 
 
 def prepare_images(shape: ImageShape, method_name: str, seed: int = 0) -> Workload:
-    """A joint method on this shape, begun as the Trainer begins it."""
+    """A joint method on this shape, started as the Trainer starts it."""
     data = RandomImages(BATCHES * shape.batch_size, shape.side).split(seed)
     spec = TrialSpec(
         dataset={"name": data.name},
-        networks=shape.networks(method_name),
+        networks=shape.select_networks(method_name),
         method={"name": method_name, **SETTINGS[method_name]},
         steps=1,
         batch_size=shape.batch_size,
@@ -99,25 +61,24 @@ def prepare_images(shape: ImageShape, method_name: str, seed: int = 0) -> Worklo
 
 
 def measure_rivals(name: str, shape: ImageShape, seconds: float, rounds: int) -> RivalRow:
-    """A step of JEM against one of VERA; the step whose products are counted is the warm-up."""
+    """A step of JEM against a step of VERA. The step in which products are counted is the warm-up."""
     with use_seed(0):
-        vera, jem = (prepare_images(shape, method).stepper() for method in ("vera", "jem"))
-        vera_gflop, jem_gflop = (flops(record(step)) / 1e9 for step in (vera, jem))
+        vera, jem = (prepare_images(shape, method).make_stepper() for method in ("vera", "jem"))
+        vera_gflop, jem_gflop = (count_flops(record_products(step)) / 1e9 for step in (vera, jem))
         timing = compare(jem, vera, seconds, rounds)
-    return RivalRow(
-        name, timing, vera_gflop, jem_gflop, paper_value("Text Sec 6", metric="training_speedup_factor")
-    )
+    paper = PAPER.value("Text Sec 6", metric="training_speedup_factor")
+    return RivalRow(name, timing, vera_gflop, jem_gflop, paper)
 
 
 def measure_image_memory(name: str, shape: ImageShape) -> list[MemoryRow]:
-    """The entropy block alone, and the whole step."""
-    forms: dict[str, Callable[[Workload], BlockMemory]] = {
-        "entropy block": entropy_memory,
-        "whole step": step_memory,
+    """Memory of the entropy block alone and of the whole step."""
+    meters: dict[str, Callable[[Workload], BlockMemory]] = {
+        "entropy block": measure_entropy_memory,
+        "whole step": measure_step_memory,
     }
     rows = []
-    for what, form in forms.items():
+    for what, measure in meters.items():
         with use_seed(0):
-            memory = form(prepare_images(shape, "vera"))
+            memory = measure(prepare_images(shape, "vera"))
         rows.append(MemoryRow(name, memory.bytes, memory.bytes_with_graph, what))
     return rows

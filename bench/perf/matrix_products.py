@@ -1,11 +1,12 @@
-"""The matrix products of a piece of work: recorded once as they happen, then replayed alone to time them.
+"""The matrix products of a piece of work: recorded once, then replayed alone to time them.
 
-Everything that torch has a FLOP formula for counts: mm, addmm, bmm, baddbmm and convolutions; einsum, matmul
-and linear layers arrive as those. The recorder sits below autograd, so it sees the products of backward
-passes too: on the CPU they run in the calling thread. Trap: a replay that walks over the same few warm
-buffers is faster than the step it stands for. Here a recorded storage gets a buffer of its own by its
-address, with its shapes, strides and offsets: 60 MB of weights are 60 MB again, an address that the step used
-twice is one buffer, and every output is freshly allocated, as in the step.
+Every operator with a FLOP formula in torch counts: mm, addmm, bmm, baddbmm and convolutions; einsum, matmul
+and linear layers are dispatched to these. The recorder sits below autograd, so it also sees the products of
+backward passes, which run in the calling thread on a CPU.
+
+Trap: a replay on a few warm buffers is faster than the step. Every recorded storage therefore gets its own
+buffer with the same shapes, strides and offsets: 60 MB of weights are 60 MB again, an address that the step
+used twice is one buffer, and every output is freshly allocated, as in the step.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ Buffers = dict[tuple[int, torch.dtype], Tensor]
 
 @dataclass(frozen=True)
 class Operand:
-    """Where a tensor lay and how it was laid out, without its values."""
+    """The storage and layout of a tensor, without its values."""
 
     address: int
     elements: int
@@ -32,7 +33,7 @@ class Operand:
     dtype: torch.dtype
 
     @classmethod
-    def of(cls, x: Tensor) -> "Operand":
+    def from_tensor(cls, x: Tensor) -> "Operand":
         storage = x.untyped_storage()
         elements = storage.nbytes() // x.element_size()
         return cls(storage.data_ptr(), elements, tuple(x.shape), x.stride(), int(x.storage_offset()), x.dtype)
@@ -43,8 +44,8 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Product:
-    """One call: the operator, its arguments with every tensor as an `Operand`, and 2·m·n·k."""
+class MatrixProduct:
+    """One call: the operator, its arguments with tensors as `Operand`s, and its operations, 2·m·n·k."""
 
     operator: Any
     args: tuple[Any, ...]
@@ -55,10 +56,10 @@ class Product:
         return [argument for argument in self.args if isinstance(argument, Operand)]
 
 
-class _Recorder(TorchDispatchMode):
+class _ProductRecorder(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.products: list[Product] = []
+        self.products: list[MatrixProduct] = []
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -67,29 +68,30 @@ class _Recorder(TorchDispatchMode):
         formula = flop_registry.get(func.overloadpacket)
         if formula is not None:
             flops = formula(*args, **(kwargs or {}), out_val=result)
-            layout = tuple(Operand.of(a) if isinstance(a, Tensor) else a for a in args)
-            self.products.append(Product(func, layout, dict(kwargs or {}), flops))
+            layout = tuple(Operand.from_tensor(a) if isinstance(a, Tensor) else a for a in args)
+            self.products.append(MatrixProduct(func, layout, dict(kwargs or {}), flops))
         return result
 
 
-def record(work: Callable[[], object]) -> list[Product]:
-    """The products of one run of `work`, in order."""
-    with _Recorder() as recorder:
+def record_products(work: Callable[[], object]) -> list[MatrixProduct]:
+    """The products of one call of `work`, in order."""
+    with _ProductRecorder() as recorder:
         work()
     return recorder.products
 
 
-def flops(products: Iterable[Product]) -> int:
+def count_flops(products: Iterable[MatrixProduct]) -> int:
     return sum(product.flops for product in products)
 
 
-class Replay:
-    """The recorded products and nothing else, ready to be run again and again."""
+class ProductReplay:
+    """Runs the recorded products and nothing else."""
 
-    def __init__(self, products: list[Product]) -> None:
-        self.buffers = _buffers(products)
+    def __init__(self, products: list[MatrixProduct]) -> None:
+        self.buffers = _allocate_buffers(products)
         self.calls = [
-            (_callable(p.operator), tuple(self._argument(a) for a in p.args), p.kwargs) for p in products
+            (_find_binding(p.operator), tuple(self._place_argument(a) for a in p.args), p.kwargs)
+            for p in products
         ]
 
     @torch.no_grad()
@@ -97,14 +99,14 @@ class Replay:
         for call, args, kwargs in self.calls:
             call(*args, **kwargs)
 
-    def _argument(self, argument: Any) -> Any:
+    def _place_argument(self, argument: Any) -> Any:
         if not isinstance(argument, Operand):
             return argument
         return self.buffers[argument.key].as_strided(argument.shape, argument.strides, argument.offset)
 
 
-def _buffers(products: list[Product]) -> Buffers:
-    """One buffer for each storage address; an address that was reused gets the largest size it had."""
+def _allocate_buffers(products: list[MatrixProduct]) -> Buffers:
+    """One buffer per storage address, of the largest size that was used there."""
     sizes: dict[tuple[int, torch.dtype], int] = {}
     for operand in (operand for product in products for operand in product.operands()):
         sizes[operand.key] = max(sizes.get(operand.key, 0), operand.elements)
@@ -112,8 +114,8 @@ def _buffers(products: list[Product]) -> Buffers:
     return {key: torch.randn(size, dtype=key[1]) for key, size in sizes.items()}
 
 
-def _callable(operator: Any) -> Callable[..., Any]:
-    """torch.mm rather than torch.ops.aten.mm.default: the plain binding costs less, so the replay is the
-    stricter yardstick."""
+def _find_binding(operator: Any) -> Callable[..., Any]:
+    """torch.mm instead of torch.ops.aten.mm.default: the plain binding has less overhead, which makes the
+    replay the stricter yardstick."""
     call: Callable[..., Any] = getattr(torch, operator.overloadpacket.__name__, operator)
     return call

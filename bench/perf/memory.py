@@ -1,8 +1,8 @@
-"""Peak memory of the entropy block, alone or in its whole step, against the same block with a graph.
+"""Peak memory of the entropy block, alone or in a whole step, against the same block with an autograd graph.
 
-The meter follows every allocation and release of torch's CPU allocator, temporaries inside a kernel included,
-through the profiler; it counts what is live above the start, so weights and inputs are free. What the matrix
-library keeps for itself it does not see, nor does it differ between the two forms.
+The profiler records every allocation and release of torch's CPU allocator, including temporaries inside a
+kernel. The peak is counted from the start of the measurement, so weights and inputs are not included. Buffers
+of the matrix library are not seen; they are the same in both forms.
 """
 
 import os
@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from bench.perf.workloads import SHAPES, Workload, prepare
+from bench.perf.shapes import SHAPES
+from bench.perf.workloads import Workload, prepare
 from vera.entropy import ImportanceEntropy
 from vera.methods import VERA
 from vera.models.generator import Generator
@@ -24,7 +25,7 @@ from vera.training.random_state import use_seed
 
 @dataclass(frozen=True)
 class BlockMemory:
-    """Peak bytes in the two forms of the entropy block, without a graph and with one."""
+    """Peak bytes of the entropy block, without and with an autograd graph."""
 
     bytes: int
     bytes_with_graph: int
@@ -34,48 +35,54 @@ class BlockMemory:
         return self.bytes / self.bytes_with_graph
 
 
-def peak_bytes(work: Callable[[], object]) -> int:
-    """The most that was allocated at once during `work`, above what was live before; its result counts as
-    live."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # or the profiler reports its own start and stop on stderr
+def measure_peak_bytes(work: Callable[[], object]) -> int:
+    """Peak bytes allocated during `work`, above what was live before; its result is included."""
+    os.environ.setdefault(
+        "KINETO_LOG_LEVEL", "6"
+    )  # the profiler reports its start and stop on stderr otherwise
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         result = work()
     del result
     events = profiler.profiler.kineto_results.events()
-    changes = [event.nbytes() for event in sorted(events, key=_start) if event.name() == "[memory]"]
+    changes = [event.nbytes() for event in sorted(events, key=_get_start) if event.name() == "[memory]"]
     return max(accumulate(changes, initial=0))
 
 
-def entropy_block(shape_name: str) -> BlockMemory:
-    """Both forms on the generator, batch and k of this shape's VERA step."""
+def measure_entropy_block(shape_name: str) -> BlockMemory:
+    """Both forms with the generator, batch size and k of VERA on this shape."""
     with use_seed(0):
-        return entropy_memory(prepare(SHAPES[shape_name], "vera"))
+        return measure_entropy_memory(prepare(SHAPES[shape_name], "vera"))
 
 
-def entropy_memory(workload: Workload) -> BlockMemory:
-    """Of one entropy direction for a batch."""
-    entropy, generator = _entropy_and_generator(workload)
+def measure_entropy_memory(workload: Workload) -> BlockMemory:
+    """Memory of one entropy direction for a batch."""
+    entropy, generator = _get_entropy_and_generator(workload)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(len(workload.batches[0]))
-    lean = peak_bytes(lambda: entropy.direction(generator, z0, x))
-    return BlockMemory(lean, peak_bytes(lambda: graph_direction(entropy, generator, z0, x)))
+    lean = measure_peak_bytes(lambda: entropy.direction(generator, z0, x))
+    return BlockMemory(
+        lean, measure_peak_bytes(lambda: compute_direction_with_graph(entropy, generator, z0, x))
+    )
 
 
-def step_memory(workload: Workload) -> BlockMemory:
-    """Of a whole training step, its gradients included; a first one has made what optimisers keep."""
-    entropy, _ = _entropy_and_generator(workload)
-    step = workload.stepper()
+def measure_step_memory(workload: Workload) -> BlockMemory:
+    """Memory of a whole training step with its gradients. The first step, which creates the state of the
+    optimisers, is not measured."""
+    entropy, _ = _get_entropy_and_generator(workload)
+    step = workload.make_stepper()
     step()
     _drop_gradients(workload)
-    lean = peak_bytes(step)
-    entropy.direction = partial(graph_direction, entropy)  # type: ignore[method-assign]
+    lean = measure_peak_bytes(step)
+    entropy.direction = partial(compute_direction_with_graph, entropy)  # type: ignore[method-assign]
     _drop_gradients(workload)
-    return BlockMemory(lean, peak_bytes(step))
+    return BlockMemory(lean, measure_peak_bytes(step))
 
 
-def graph_direction(entropy: ImportanceEntropy, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
-    """c as the published code computes it: autograd follows the k·B pass, though everything is detached in
-    the end."""
+def compute_direction_with_graph(
+    entropy: ImportanceEntropy, generator: Generator, z0: Tensor, x: Tensor
+) -> Tensor:
+    """The direction c as the published code computes it: autograd records the k·B pass, and the result is
+    detached."""
     noise = torch.randn(entropy.k, *z0.shape, device=z0.device, dtype=z0.dtype)
     z = z0 + entropy.log_eta.exp() * noise
     offsets = x.flatten(1) - generator.mean(z.flatten(0, 1)).view(entropy.k, len(x), -1)
@@ -86,18 +93,18 @@ def graph_direction(entropy: ImportanceEntropy, generator: Generator, z0: Tensor
 
 
 def _drop_gradients(workload: Workload) -> None:
-    """The meter does not see the release of what was there before it started."""
-    entropy, _ = _entropy_and_generator(workload)
+    """Release gradients before a measurement: the meter ignores the release of older memory."""
+    entropy, _ = _get_entropy_and_generator(workload)
     weights = [weight for network in workload.method.networks().values() for weight in network.parameters()]
     for weight in (*weights, entropy.log_eta):
         weight.grad = None
 
 
-def _entropy_and_generator(workload: Workload) -> tuple[ImportanceEntropy, Generator]:
+def _get_entropy_and_generator(workload: Workload) -> tuple[ImportanceEntropy, Generator]:
     method = workload.method
     assert isinstance(method, VERA)
     return method.entropy, method.generator  # type: ignore[return-value]
 
 
-def _start(event: torch._C._autograd._KinetoEvent) -> int:
+def _get_start(event: torch._C._autograd._KinetoEvent) -> int:
     return event.start_ns()

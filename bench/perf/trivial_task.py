@@ -1,5 +1,4 @@
-"""A plug-in for the engine's benchmark: a trial that trains one step of next to nothing and measures
-nothing."""
+"""A plug-in for `vera perf engine`: a task whose trials train one tiny step and measure nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from vera.training.trainer import Trainer
 
 @tasks.register("trivial")
 class TrivialTask(Task):
-    """Whatever the spec says, without an evaluation."""
+    """Trains as the spec says, without an evaluation."""
 
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any

@@ -1,92 +1,85 @@
-"""The pages of methods (docs/methods): their tables of knobs and of numbers and their commands are written
-here, the rest by hand.
+"""The generated parts of the pages in docs/methods: settings, numbers and commands of each method.
 
-    python -m bench.publishing.method_pages            write them into every page, between the marks
-    python -m bench.publishing.method_pages --check    write nothing; exit code 1 if a page is not what it would be, or a method has none
-
-Knobs come from the settings of the class itself, numbers from the CSV files in results/published/tables, so
-that a page can neither go stale nor say a number that no trial produced. This loads torch, because it asks
-the classes.
+Settings come from the signature of the class, numbers from the published tables. Loads torch, which the
+method classes need.
 """
 
-import argparse
-import csv
-import re
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bench.locations import PUBLISHED
+from bench.publishing.markdown_templates import render_template
+from bench.publishing.published_tables import read_published_table
+from bench.render.numbers import format_exact, format_interval
 from vera.spec.registry import Registry, joint_methods, methods
 from vera.spec.settings import Setting, settings_of
 
-FOLDER = Path("docs/methods")
-TABLES = Path(PUBLISHED) / "tables"
-MARK = "<!-- {name}: written by python -m bench.publishing.method_pages -->\n{text}<!-- end -->"
-PATTERN = r"<!-- {name}: written by python -m bench\.pages -->\n.*?<!-- end -->"
 
-
-class Source(NamedTuple):
-    """A published table, and the column that a page quotes."""
+class QuotedTable(NamedTuple):
+    """A published table and the column that a page quotes."""
 
     file: str
     title: str
     metric: str
-    run: str
-    """The command that makes its trials."""
+    command: str
+    """Runs its trials."""
     digits: int = 1
-    beside: str = ""
-    """The column that the paper's values stand beside, where it is another one."""
+    compared: str = ""
+    """The column to compare with the paper's values, if it is not that of `metric`."""
 
     @property
     def table(self) -> str:
         return self.file.removesuffix("-paper").removesuffix(CIFAR10)
 
+    @property
+    def is_paper(self) -> bool:
+        return self.file.endswith("-paper")
+
 
 TOYS = "test log-likelihood; the paper's values are the best of several means over 200 points"
 CIFAR10 = "-cifar10-batches-1"
-PHOTOS = "the sizes of laptop on the first file of CIFAR10"
+FIRST_FILE = "the sizes of laptop on the first file of CIFAR10"
 
 
-def _both(table: str, about: str, metric: str, **more: Any) -> tuple[Source, ...]:
-    """At `laptop` and, where such trials ship, at `paper`."""
+def _quote_profiles(table: str, about: str, metric: str, **more: Any) -> tuple[QuotedTable, ...]:
+    """The table at `laptop` and at `paper`."""
     run = f"vera run {table}"
     return (
-        Source(table, about.format("laptop"), metric, run, **more),
-        Source(f"{table}-paper", about.format("paper"), metric, f"{run} --profile paper", **more),
+        QuotedTable(table, about.format("laptop"), metric, run, **more),
+        QuotedTable(f"{table}-paper", about.format("paper"), metric, f"{run} --profile paper", **more),
     )
 
 
-def _photos(table: str, about: str, metric: str, **more: Any) -> Source:
-    return Source(
+def _quote_cifar10(table: str, about: str, metric: str, **more: Any) -> QuotedTable:
+    return QuotedTable(
         f"{table}{CIFAR10}",
-        f"{about}, {PHOTOS}",
+        f"{about}, {FIRST_FILE}",
         metric,
         f"vera run {table} --dataset cifar10,batches=1",
         **more,
     )
 
 
-SOURCES = (
-    *_both("table2", "Table 2, {}: test log-likelihood", "test_log_likelihood"),
-    *_both("table3", "Table 3, {}: accuracy, %", "test_accuracy"),
-    _photos("table3", "Table 3: accuracy after 300 steps, %", "test_accuracy"),
-    *_both("table4", "Table 4, {}: Fréchet distance of samples", "fid"),
-    _photos("table4", "Table 4: FID of samples after 300 steps", "fid"),
-    *_both("table5", "Table 5, {}: AUROC of f against unseen images", "f", digits=2),
-    _photos("table5", "Table 5: AUROC of f after 300 steps", "f", digits=2),
-    Source(
+QUOTED_TABLES = (
+    *_quote_profiles("table2", "Table 2, {}: test log-likelihood", "test_log_likelihood"),
+    *_quote_profiles("table3", "Table 3, {}: accuracy, %", "test_accuracy"),
+    _quote_cifar10("table3", "Table 3: accuracy after 300 steps, %", "test_accuracy"),
+    *_quote_profiles("table4", "Table 4, {}: Fréchet distance of samples", "fid"),
+    _quote_cifar10("table4", "Table 4: FID of samples after 300 steps", "fid"),
+    *_quote_profiles("table5", "Table 5, {}: AUROC of f against unseen images", "f", digits=2),
+    _quote_cifar10("table5", "Table 5: AUROC of f after 300 steps", "f", digits=2),
+    QuotedTable(
         "table6", "Table 6, laptop: accuracy with ten labels a class, %", "test_accuracy", "vera run table6"
     ),
-    Source(
+    QuotedTable(
         "table6-paper",
         "Table 6, paper: accuracy with ten labels a class, %; HUMAN with columns 266–561 recomputed",
         "test_accuracy",
         "vera run table6 --profile paper",
     ),
-    *_both("table10", f"Table 10, {{}}: {TOYS}", "test_log_likelihood", digits=2, beside="best_of_either"),
-    *_both("modes", "Modes of 1,000, {}", "modes"),
+    *_quote_profiles(
+        "table10", f"Table 10, {{}}: {TOYS}", "test_log_likelihood", digits=2, compared="best_of_either"
+    ),
+    *_quote_profiles("modes", "Modes of 1,000, {}", "modes"),
 )
 LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "ml": {"table2": ("ML",), "table10": ("ML",)},
@@ -114,156 +107,102 @@ LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "jem": {"table3": ("JEM",), "table4": ("JEM",), "table5": ("JEM",), "table6": ("JEM",)},
     "hdge": {"table3": ("HDGE",), "table4": ("HDGE + log p(x)",), "table5": ("HDGE",)},
 }
-"""Page → table → the lines of that table which are this method."""
+"""Method → table → labels of the method's lines in that table."""
 
 
-def knobs(name: str) -> str:
-    """Every setting of the method; of a joint method that shares the page, what it has beside or
-    otherwise."""
-    own = _settings(methods, name) or _settings(joint_methods, name)
-    text = _grid(("knob", "default", "what it is"), [_knob(setting) for setting in own])
+def list_methods() -> list[str]:
+    """The methods that need a page: all but those of plug-ins."""
+    plugins = {*methods.plugin_names(), *joint_methods.plugin_names()}
+    return sorted({*methods, *joint_methods} - plugins)
+
+
+def render_knobs(name: str) -> str:
+    """Every setting of the method. If a joint method has the same name, also its additional or different
+    settings."""
+    own = _list_settings(methods, name) or _list_settings(joint_methods, name)
+    joint = None
     if name in methods and name in joint_methods:
-        known = {setting.name: setting.default for setting in own}
-        more = [
-            setting
-            for setting in _settings(joint_methods, name)
-            if known.get(setting.name, ...) != setting.default
+        defaults = {setting.name: setting.default for setting in own}
+        joint = [
+            _describe_setting(setting)
+            for setting in _list_settings(joint_methods, name)
+            if defaults.get(setting.name, ...) != setting.default
         ]
-        text += f"\nAs a joint method also:\n\n{_grid(('knob', 'default', 'what it is'), [_knob(setting) for setting in more])}"
-    return text
+    return render_template("knobs", knobs=[_describe_setting(setting) for setting in own], joint_knobs=joint)
 
 
-def _settings(registry: Registry[Any], name: str) -> list[Setting]:
+def _list_settings(registry: Registry[Any], name: str) -> list[Setting]:
     if name not in registry:
         return []
     factory = registry.get(name)
-    return [
-        setting for setting in settings_of(factory).values() if setting.name not in factory.network_names()
-    ]
+    networks = factory.network_names()
+    return [setting for setting in settings_of(factory).values() if setting.name not in networks]
 
 
-def _knob(setting: Setting) -> tuple[str, str, str]:
-    return f"`{setting.name}`", _spelled(setting.default), setting.help
+def _describe_setting(setting: Setting) -> tuple[str, str, str]:
+    return f"`{setting.name}`", _spell_default(setting.default), setting.help
 
 
-def _spelled(value: Any) -> str:
+def _spell_default(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, tuple):
-        return f"({', '.join(map(_spelled, value))})"
-    return (
-        f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-    )
+        return f"({', '.join(map(_spell_default, value))})"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def numbers(name: str) -> str:
-    """The method's lines in the published tables, beside the paper's values."""
-    parts = [_block(source, LINES[name][key]) for source in SOURCES if (key := source.table) in LINES[name]]
-    note = (
-        "At `laptop` the experiment is another than the paper's: its values are not to be compared with the paper's column "
-        "(see README.md).\n"
-    )
-    return "\n".join([part for part in parts if part] + [note])
+def render_numbers(name: str) -> str:
+    """The lines of the method in the published tables, next to the paper's values."""
+    tables = []
+    for quoted in QUOTED_TABLES:
+        labels = LINES[name].get(quoted.table, ())
+        lines = _find_lines(quoted, labels)
+        if labels and (lines or not quoted.is_paper):
+            tables.append(_describe_table(quoted, lines))
+    return render_template("numbers", tables=tables)
 
 
-def _block(source: Source, labels: Sequence[str]) -> str:
-    """Nothing for a table of the paper profile that has no trials; for one of laptop, how to make them."""
-    file = TABLES / f"{source.file}.csv"
-    lines = [
-        line for line in _read(file) if line["method"] in labels and int(line[f"{source.metric}_trials"] or 0)
+def _find_lines(quoted: QuotedTable, labels: Sequence[str]) -> list[dict[str, str]]:
+    """The lines with trials."""
+    trials = f"{quoted.metric}_trials"
+    return [
+        line
+        for line in read_published_table(quoted.file)
+        if line["method"] in labels and int(line[trials] or 0)
     ]
-    if not lines:
-        return (
-            ""
-            if "-paper" in source.file
-            else f"{source.title}: no trial of it ships yet; to make them: `{source.run}`\n"
-        )
-    keys = tuple(key for key in ("dataset", "unseen", "method") if key in lines[0])
-    cells = [(*(line[key] for key in keys), *_values(line, source)) for line in lines]
-    beside = ("by nearly the paper's rule",) if source.beside else ()
-    return f"{source.title}\n\n{_grid((*keys, 'here', 'n', *beside, 'paper'), cells)}"
 
 
-def _read(file: Path) -> list[dict[str, str]]:
-    if not file.is_file():
-        return []
-    with file.open(newline="", encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
+def _describe_table(quoted: QuotedTable, lines: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    keys = [key for key in ("dataset", "unseen", "method") if lines and key in lines[0]]
+    compared = ["by nearly the paper's rule"] if quoted.compared else []
+    return {
+        "title": quoted.title,
+        "command": quoted.command,
+        "head": [*keys, "here", "n", *compared, "paper"],
+        "lines": [[*(line[key] for key in keys), *_describe_values(line, quoted)] for line in lines],
+    }
 
 
-def _values(line: dict[str, str], source: Source) -> tuple[str, ...]:
-    """Mean and interval or the reason for none, seeds, what the paper's value stands beside, the paper's
-    value."""
-    count = f"{line[f'{source.metric}_n']} of {line[f'{source.metric}_trials']}"
-    paper = line[f"{source.beside or source.metric}_paper"]
-    beside = (_told(line, source.beside, source.digits),) if source.beside else ()
-    return (
-        _told(line, source.metric, source.digits),
-        count,
-        *beside,
-        f"{float(paper):g}".replace("-", "−") if paper else "",
-    )
+def _describe_values(line: Mapping[str, str], quoted: QuotedTable) -> list[str]:
+    """Mean and interval or why there is none, seeds, the value to compare, the paper's value."""
+    paper = line[f"{quoted.compared or quoted.metric}_paper"]
+    return [
+        _describe_mean(line, quoted.metric, quoted.digits),
+        f"{line[f'{quoted.metric}_n']} of {line[f'{quoted.metric}_trials']}",
+        *([_describe_mean(line, quoted.compared, quoted.digits)] if quoted.compared else []),
+        format_exact(float(paper)) if paper else "",
+    ]
 
 
-def _told(line: dict[str, str], metric: str, digits: int) -> str:
-    here = f"{float(line[metric]):.{digits}f}" if line[metric] else line[f"{metric}_reason"]
-    half = line[f"{metric}_half_width"]
-    return (f"{here} ± {float(half):.{digits}f}" if half else here).replace("-", "−")
+def _describe_mean(line: Mapping[str, str], metric: str, digits: int) -> str:
+    mean, half_width = line[metric], line[f"{metric}_half_width"]
+    if not mean:
+        return line[f"{metric}_reason"]
+    return format_interval(float(mean), float(half_width) if half_width else None, digits)
 
 
-def command(name: str) -> str:
-    """What trains the method and shows it, in every table that has it."""
-    lines = [f"vera run {table} --only method={name}\nvera render {table}\n" for table in LINES[name]]
-    others = f"The other lines of a table, without training: `vera run {next(iter(LINES[name]))} --reuse-published`. "
-    paper = "With `--profile paper`\non both: the paper's own setting ([what it takes](../../README.md#every-table-and-figure)).\n"
-    return f"```\n{''.join(lines)}```\n\n{others}{paper}"
-
-
-def _grid(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [header, ["---"] * len(header), *lines]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in rows)
-
-
-def written(name: str, text: str) -> str:
-    """The page with its tables and commands as they are now."""
-    for part, make in (("knobs", knobs), ("numbers", numbers), ("command", command)):
-        places = list(re.finditer(PATTERN.format(name=part), text, re.DOTALL))
-        if len(places) != 1:
-            raise ValueError(f"{name}.md has {len(places)} places for {part}; it must be one.")
-        start, end = places[0].span()
-        text = text[:start] + MARK.format(name=part, text=make(name)) + text[end:]
-    return text
-
-
-def pages() -> Iterator[str]:
-    """The methods that need a page: all of ours."""
-    yield from sorted({*methods, *joint_methods} - {*methods.plugin_names(), *joint_methods.plugin_names()})
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.publishing.method_pages", description="Write the tables of the methods' pages."
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 if a page is not what it would be"
-    )
-    check = parser.parse_args(argv).check
-    stale = []
-    for name in pages():
-        file = FOLDER / f"{name}.md"
-        old = file.read_text(encoding="utf-8") if file.is_file() else ""
-        new = written(name, old) if old else ""
-        if not old or old != new:
-            stale.append(str(file))
-        if new and not check:
-            file.write_text(new, encoding="utf-8", newline="\n")
-    for path in stale if check else []:
-        print(
-            f"{path} is missing or not what it would be. To write it anew: python -m bench.publishing.method_pages",
-            file=sys.stderr,
-        )
-    return int(bool(stale and check))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def render_command(name: str) -> str:
+    """The commands that train the method and render every table that has it."""
+    return render_template("command", method=name, tables=list(LINES[name]))

@@ -1,24 +1,15 @@
-"""`vera report`: one self-contained HTML page of all that a store holds. Reads Parquet only; loads neither
-torch nor ray."""
+"""`vera report`: one self-contained HTML page of all stored results. Loads neither torch nor ray."""
 
 import argparse
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import (
-    Verbs,
-    asked_sources,
-    check_ships,
-    described,
-    ours_instead,
-    output_folder,
-    plugin,
-    results_dir,
-    shown_place,
-)
-from bench.locations import PUBLISHED
+from bench.cli.flags import add_plugin, add_results_dir, add_source, repeat_results_dir
+from bench.cli.parser import Subparsers, add_command
+from bench.cli.results_source import choose_sources, find_output_folder, hint_published
+from bench.locations import PROFILES
 from sweeps.errors import StoreError
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from bench.judging.results import Results, Source
@@ -26,32 +17,28 @@ if TYPE_CHECKING:
 FILE = "report.html"
 
 
-def add_report(verbs: Verbs) -> None:
+def add_parser(verbs: Subparsers) -> None:
     text = "write one self-contained HTML page: scorecard, tables, figures, trials"
-    verb = described(verbs, "report", text, "report --open", "report --from published")
-    verb.add_argument(
-        "--from", dest="source", choices=("local", "published"),
-        help="whose trials: your own or those that ship (default: yours if there are any)",
-    )  # fmt: skip
-    results_dir(verb, "where your own store lies")
-    verb.add_argument("--open", action="store_true", help="show the page in a browser")
-    plugin(verb)
-    verb.set_defaults(run=report)
+    parser = add_command(verbs, "report", text, "report --open", "report --from published")
+    add_source(parser)
+    add_results_dir(parser, "your results directory")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    add_plugin(parser)
+    parser.set_defaults(run=write_report)
 
 
-def report(arguments: argparse.Namespace) -> int:
+def write_report(arguments: argparse.Namespace) -> int:
     from bench.catalogue import catalogue
-    from bench.render.files import put_text, replace_file
-    from bench.report.page import page
+    from bench.render.files import write_text_file
+    from bench.report.page import render_page
 
-    folder, found = _found(arguments)
-    text = page(catalogue.artifacts(), found, _warnings(found))
-    path = output_folder(arguments.results_dir if "results_dir" in arguments.given else folder) / FILE
-    replace_file(path, partial(put_text, text))
+    folder, found = _find_results(arguments)
+    text = render_page(catalogue.artifacts(), found, _list_warnings(found))
+    path = find_output_folder(arguments.results_dir if "results_dir" in arguments.given else folder) / FILE
+    write_text_file(path, text)
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)
     print(f"{path}  {found[0].source} trials: {counts}  {len(text.encode()) / 1e6:.1f} MB")
-    for problem in found[0].store.problems:
-        print(f"vera: {problem}", file=sys.stderr)
+    _print_problems(found)
     if arguments.open:
         import webbrowser
 
@@ -59,43 +46,42 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _found(arguments: argparse.Namespace) -> "tuple[str, list[Results]]":
-    """The folder that was asked for, or the first that has trials, and its results by profile."""
-    check_ships(arguments)
-    folders: dict[Source, str] = {"local": arguments.results_dir, "published": PUBLISHED}
-    asked = {source: folders[source] for source in asked_sources(arguments)}
-    for source, folder in asked.items():
-        if found := _by_profile(folder, source):
+def _find_results(arguments: argparse.Namespace) -> "tuple[str, list[Results]]":
+    """The first results directory with trials, and its results by profile; StoreError if there is none."""
+    sources = choose_sources(arguments)
+    for source, folder in sources.items():
+        if found := _open_profiles(folder, source):
             return folder, found
-    places = " nor in ".join(asked.values())
-    begin = f"vera run toy-demo{shown_place(arguments)}{ours_instead(arguments)}"
-    raise StoreError(f"There are no trials in {places}, so there is nothing to report. To begin: {begin}")
+    start = f"vera run toy-demo{repeat_results_dir(arguments)}{hint_published(arguments)}"
+    raise StoreError(f"No trials to report in {' or '.join(sources.values())}. To start: {start}")
 
 
-def _by_profile(folder: str, source: "Source") -> "list[Results]":
-    """Of each profile that has trials."""
-    from bench.judging.results import Results, open_store
-    from bench.report.page import PROFILES
-    from sweeps.store.address import may_exist, within
+def _open_profiles(folder: str, source: "Source") -> "list[Results]":
+    """The results of every profile with trials, the largest profile first."""
+    from bench.judging.results import Results
+    from sweeps.store.location import is_url_or_directory, join_location
 
-    if not may_exist(within(folder, "trials")):
+    if not is_url_or_directory(join_location(folder, "trials")):
         return []
-    store = open_store(folder)
-    found = [results for profile in PROFILES if (results := Results(store, profile, source)).rows]
-    for problem in [] if found else store.problems:  # else whoever shows the results names them
-        print(f"vera: {problem}", file=sys.stderr)
+    every = Results.open_profiles(folder, reversed(PROFILES), source)
+    found = [results for results in every if results.rows]
+    if not found:
+        _print_problems(every)
     return found
 
 
-def _warnings(found: "list[Results]") -> list[str]:
+def _print_problems(found: "list[Results]") -> None:
+    for problem in found[0].store.problems:
+        print(f"vera: {problem}", file=sys.stderr)
+
+
+def _list_warnings(found: "list[Results]") -> list[str]:
     """What the page leaves out."""
     from sweeps.trial.identity import PROTOCOL
-    from vera.wording import plural
 
-    store = found[0].store
-    older = sum(row.protocol != PROTOCOL for row in store.rows())
+    older = sum(row.protocol != PROTOCOL for row in found[0].stored_rows)
     verb = "is" if older == 1 else "are"
-    left_out = (
+    warning = (
         f"{plural(older, 'trial')} of another protocol than {PROTOCOL} {verb} not comparable and left out."
     )
-    return [*([left_out] if older else []), *store.problems]
+    return [*([warning] if older else []), *found[0].store.problems]

@@ -1,301 +1,199 @@
-"""The verb `vera search`: look for good settings of a method on a task, on one machine or a cluster.
+"""`vera search`: search for good settings of a method on a search problem, on one machine or a cluster.
 
-A search has a name, by which it is told apart from others of the same task and method; a budget is counted by
-it. What it prints at the end is read off the store, so a second call with nothing left to do prints the same.
+A search has a name, which distinguishes it from others of the same problem and method. The number of
+configurations is counted per name. Everything printed at the end is read from the store, so a finished search
+prints the same when it is called again.
 """
 
 import argparse
-import json
 import re
-import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from bench.cli.flag_values import at_least, seeds, whole
-from bench.cli.flags import (
-    DATA_DIR,
-    PLUGIN,
-    PROFILE,
-    PROFILE_HELP,
-    RESULTS_DIR,
-    Verbs,
-    data_dir,
-    execution,
-    kept,
-    output_folder,
-    verb,
-)
+from bench.cli.flag_values import at_least, parse_seeds, parse_whole
+from bench.cli.flags import PROFILE, PROFILE_HELP, add_data_dir, add_execution, add_store_verb
+from bench.cli.parser import Subparsers
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
 from sweeps.search.sampler_factory import SAMPLERS
 from sweeps.search.stopping_rules import SCHEDULERS
 from vera.errors import SettingError
-from vera.wording import plural
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sweeps.cluster.search_run import Budget
-    from sweeps.search.declaration import Configuration, Search
+    from sweeps.cluster.search_run import SearchOptions
+    from sweeps.search.declaration import Search
     from sweeps.search.space import Space
-    from sweeps.store.row import Row
-    from sweeps.trial.identity import Profile
 
-USUAL = 40
-"""Configurations of a search that is no grid, unless it is said."""
+DEFAULT_CONFIGURATIONS = 40
+"""Configurations of a search that is not a grid."""
+EXAMPLES = ("search moons --configurations 20", "search moons --sampler grid --dry-run")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
-def add_search(verbs: Verbs) -> None:
-    text = "look for the best settings of a method on a task; the store is its memory"
-    parser = verb(
-        verbs, "search", text, "search moons --configurations 20", "search moons --sampler grid --dry-run"
-    )
+def add_parser(verbs: Subparsers) -> None:
+    text = "search for the best settings of a method; all trials are stored and reused"
+    parser = add_store_verb(verbs, "search", text, *EXAMPLES)
     parser.add_argument(
-        "task",
-        metavar="TASK",
+        "problem",
+        metavar="PROBLEM",
         nargs="?",
-        help="moons, circles, rings, flow or labels; without one, what there is",
+        help="moons, circles, rings, flow or labels; without it, the problems are listed",
     )
-    parser.add_argument("--method", metavar="NAME", default="vera", help="whose settings (default: vera)")
-    parser.add_argument("--profile", choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
-    parser.add_argument(
-        "--sampler", choices=SAMPLERS, default="tpe", help="where the next point comes from (default: tpe)"
-    )
+    parser.add_argument("--method", metavar="NAME", default="vera", help="method to tune (default: vera)")
+    parser.add_argument(PROFILE, choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
+    parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="proposes points (default: tpe)")
     parser.add_argument(
         "--scheduler",
         choices=SCHEDULERS,
-        help="which trials are stopped early (default: asha; none for a grid and with --against)",
+        help="stops trials early (default: asha; none for a grid and with --against)",
     )
     parser.add_argument(
         "--name",
         metavar="NAME",
-        help="what this search is called, in rows and reports (default: its sampler, and what it is against)",
+        help="name of this search in rows and reports (default: the sampler and --against)",
     )
     parser.add_argument(
-        "--grid", metavar="AXIS=V1,V2,...", action="append", default=[],
-        help="values of an axis in the grid, in place of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
-    )  # fmt: skip
+        "--grid",
+        metavar="AXIS=V1,V2,...",
+        action="append",
+        default=[],
+        help="grid values of an axis instead of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
+    )
     parser.add_argument(
-        "--configurations", metavar="N", type=at_least(1),
-        help=f"how many in all, earlier runs of this name included (default: {USUAL}; of a grid, all)",
-    )  # fmt: skip
+        "--configurations",
+        metavar="N",
+        type=at_least(1),
+        help=f"total number, earlier runs of this name included (default: {DEFAULT_CONFIGURATIONS}; of "
+        "a grid, all)",
+    )
     parser.add_argument(
-        "--seeds", metavar="N", type=seeds, help="seeds of each configuration (default: the task's own)"
+        "--seeds",
+        metavar="N",
+        type=parse_seeds,
+        help="seeds per configuration (default: those of the problem)",
     )
     parser.add_argument(
         "--aggregate",
         choices=tuple(AGGREGATES),
         default="mean",
-        help="how seeds make one score (default: mean)",
+        help="how the scores of seeds are combined (default: mean)",
     )
     parser.add_argument(
-        "--against",
-        choices=("seconds",),
-        help="a second objective: the best are those that nothing beats in both",
+        "--against", choices=("seconds",), help="second objective; the result is the Pareto front of both"
     )
     parser.add_argument(
-        "--sampler-seed", metavar="N", type=whole, default=0, help="of the sampler's own draws (default: 0)"
+        "--sampler-seed", metavar="N", type=parse_whole, default=0, help="seed of the sampler (default: 0)"
     )
-    data_dir(parser)
-    execution(parser)
-    parser.set_defaults(run=search)
+    add_data_dir(parser)
+    add_execution(parser)
+    parser.set_defaults(run=run_search_verb)
 
 
-def search(arguments: argparse.Namespace) -> int:
-    if arguments.task is None:
-        return tasks()
-    from bench.cli.verbs.inspect import name_problems, opened
-    from sweeps.cluster.search_run import Budget, proposer_for
+def run_search_verb(arguments: argparse.Namespace) -> int:
+    """Exit code 1 if a trial failed."""
+    if arguments.problem is None:
+        return list_problems()
+    from bench.cli.command_store import CommandStore
+    from bench.cli.search_summary import (
+        describe_end,
+        describe_failures,
+        describe_remaining,
+        describe_start,
+    )
+    from sweeps.cluster.search_run import build_proposer
 
-    declared = asked_search(arguments)
-    configurations = arguments.configurations or (
-        len(list(declared.space.iterate_grid())) if arguments.sampler == "grid" else USUAL
-    )
-    usual = "none" if arguments.sampler == "grid" or arguments.against else "asha"
-    budget = Budget(
-        arguments.sampler, arguments.scheduler or usual, configurations, seed=arguments.sampler_seed
-    )
-    store = opened(arguments, create=not arguments.dry_run)
-    proposer = proposer_for(declared, arguments.profile, budget, store)
-    name_problems(store)
-    print(opening(declared, arguments.profile, budget, len(proposer.begun)), flush=True)
+    search, options = select_search(arguments), choose_options(arguments)
+    own = CommandStore(arguments.results_dir, create=not arguments.dry_run)
+    proposer = build_proposer(search, arguments.profile, options, own.store)
+    own.print_problems()
+    print(describe_start(search, arguments.profile, options, len(proposer.begun)), flush=True)
     if arguments.dry_run:
-        print("\n".join(to_come(declared, arguments.profile, budget, proposer.count_remaining())))
+        remaining = proposer.count_remaining()
+        print("\n".join(describe_remaining(search, arguments.profile, options, remaining)))
     else:
-        carry_out(arguments, declared, budget)
-    found = declared.find_configurations(store.rows(), arguments.profile)
-    failed = failures(found, arguments)
-    for text in failed:
-        print(text, file=sys.stderr)
-    for text in closing(declared, found, arguments) if found or not arguments.dry_run else ():
-        print(text)
-    return int(bool(failed))
+        _execute(arguments, search, options)
+    found = search.find_configurations(own.rows, arguments.profile)
+    failures = describe_failures(found, arguments)
+    for line in failures:
+        print(line, file=sys.stderr)
+    if found or not arguments.dry_run:
+        print("\n".join(describe_end(search, found, arguments)))
+    return int(bool(failures))
 
 
-def tasks() -> int:
+def list_problems() -> int:
     from bench.searches.problems import TASKS
 
-    for task in TASKS.values():
-        print(f"{task.name:10} {task.about}; methods: {', '.join(task.searches)}")
+    for problem in TASKS.values():
+        print(f"{problem.name:10} {problem.about}; methods: {', '.join(problem.searches)}")
     return 0
 
 
-def asked_search(arguments: argparse.Namespace) -> "Search":
-    """The declared search, with what the flags change."""
+def select_search(arguments: argparse.Namespace) -> "Search":
+    """The declared search with the changes of the flags."""
     from bench.searches.problems import SECONDS, find_search
 
-    found = find_search(arguments.task, arguments.method)
-    declared = replace(
-        found,
+    declared = find_search(arguments.problem, arguments.method)
+    search = replace(
+        declared,
         aggregate=arguments.aggregate,
-        run_name=run_name(arguments),
-        space=with_grid(found.space, arguments),
+        run_name=choose_name(arguments),
+        space=apply_grid(declared.space, arguments),
     )
     if arguments.seeds is not None:
-        first = declared.seeds[0]
-        declared = replace(declared, seeds=tuple(range(first, first + arguments.seeds)))
-    return replace(declared, objectives=(*declared.objectives, SECONDS)) if arguments.against else declared
+        first = search.seeds[0]
+        search = replace(search, seeds=tuple(range(first, first + arguments.seeds)))
+    return replace(search, objectives=(*search.objectives, SECONDS)) if arguments.against else search
 
 
-def run_name(arguments: argparse.Namespace) -> str:
-    """Part of the sweep's name, and so of a folder's."""
-    usual = "-".join(filter(None, (arguments.sampler, arguments.against)))
-    name = str(usual if arguments.name is None else arguments.name)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", name):
+def choose_options(arguments: argparse.Namespace) -> "SearchOptions":
+    from sweeps.cluster.search_run import SearchOptions
+
+    is_grid = arguments.sampler == "grid"
+    points = len(list(select_search(arguments).space.iterate_grid())) if is_grid else DEFAULT_CONFIGURATIONS
+    scheduler = arguments.scheduler or ("none" if is_grid or arguments.against else "asha")
+    return SearchOptions(
+        arguments.sampler, scheduler, arguments.configurations or points, seed=arguments.sampler_seed
+    )
+
+
+def choose_name(arguments: argparse.Namespace) -> str:
+    """The name of this search. It is part of the sweep's name and of file names."""
+    default = "-".join(filter(None, (arguments.sampler, arguments.against)))
+    name = str(default if arguments.name is None else arguments.name)
+    if not NAME.fullmatch(name):
         raise SettingError(
-            f"--name takes up to 40 letters, digits, '.', '_' and '-', and begins with a letter or digit; got '{name}'."
+            f"--name takes up to 40 letters, digits, '.', '_' and '-', and starts with a letter or digit; "
+            f"got '{name}'."
         )
     return name
 
 
-def with_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
+def apply_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
+    """The space with the grid values of --grid."""
     if arguments.grid and arguments.sampler != "grid":
-        raise SettingError(
-            f"--grid names the values of a grid, and the sampler is {arguments.sampler}: add --sampler grid."
-        )
+        raise SettingError(f"--grid needs the sampler grid, not {arguments.sampler}: add --sampler grid.")
     for text in arguments.grid:
-        axis, found, values = text.partition("=")
-        if not found:
+        axis, equals, values = text.partition("=")
+        if not equals:
             raise SettingError(f"--grid takes AXIS=V1,V2,..., such as lr=1e-4,1e-3; got '{text}'.")
         space = space.with_grid(axis.strip(), [value.strip() for value in values.split(",")])
     return space
 
 
-def opening(declared: "Search", profile: "Profile", budget: "Budget", begun: int) -> str:
-    spec, configurations = declared.base(profile).spec, plural(budget.configurations, "configuration")
-    return (
-        f"{declared.sweep} · {profile} profile · {configurations} of {plural(len(declared.seeds), 'seed')}, {begun} of them begun "
-        f"already · sampler {budget.sampler}, scheduler {budget.scheduler} · {spec.steps:,} steps a trial at most"
-    )
-
-
-def to_come(declared: "Search", profile: "Profile", budget: "Budget", trials: int) -> list[str]:
-    """What would be run: how much of it, and where it is looked."""
-    steps = trials * declared.base(profile).spec.steps
-    head = f"would run up to {plural(trials, 'more trial')} of {steps:,} training steps in all{grid_cost(declared, profile)}"
-    width = max(len(axis.name) for axis in declared.space.axes)
-    in_grid = budget.sampler == "grid"
-    values = {
-        axis.name: ", ".join(map(str, axis.grid or axis.choices)) if in_grid else axis.extent
-        for axis in declared.space.axes
-    }
-    return [head, *(f"  {name:{width}}  {among}" for name, among in values.items())]
-
-
-def carry_out(arguments: argparse.Namespace, declared: "Search", budget: "Budget") -> None:
-    from bench.cli.verbs.run import engine_of
+def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOptions") -> None:
+    from bench.cli.engine import build_engine
     from sweeps.cluster.search_run import run_search
     from sweeps.errors import Interrupted
     from sweeps.run.progress import Progress
 
-    progress = Progress(budget.configurations * len(declared.seeds), {})
+    progress = Progress(options.configurations * len(search.seeds), {})
     try:
-        run_search(declared, arguments.profile, budget, engine_of(arguments), progress)
-    except KeyboardInterrupt as asked:
+        run_search(search, arguments.profile, options, build_engine(arguments), progress)
+    except KeyboardInterrupt as interrupt:
         raise Interrupted(
-            "Interrupted. What is finished is stored; the same command goes on from there.", asked
+            "Interrupted. Finished trials are stored. To resume, run the same command again.", interrupt
         ) from None
     finally:
         progress.close()
-
-
-def failures(found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
-    """A line for each way in which trials of this search failed, with one to look at. Its next call runs them
-    again."""
-    from sweeps.store.row import FAILURES
-
-    rows = [row for entry in found for row in entry.own_rows]
-    counts = {outcome: [row for row in rows if row.outcome == outcome] for outcome in FAILURES}
-    return [
-        f"vera: {len(failed)} of {len(rows)} trials ended as {outcome}; see: {show_command(failed[-1], arguments)}"
-        for outcome, failed in counts.items()
-        if failed
-    ]
-
-
-def closing(declared: "Search", found: "Sequence[Configuration]", arguments: argparse.Namespace) -> list[str]:
-    """What this search did, the best of all that the store has, and how to see more."""
-    from sweeps.search.declaration import find_best
-
-    own = [entry for entry in found if entry.own_rows]
-    lines = [f"{_ended(own)}{grid_cost(declared, arguments.profile)}"]
-    if len(own) < len(found):
-        lines.append(
-            f"it knew {plural(len(found) - len(own), 'configuration')} of other sweeps from the store"
-        )
-    for entry in find_best(found):
-        whose = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
-        lines += [f"best: {told(entry)}{whose}"]
-        lines += [] if arguments.dry_run else [f"  to run it: {run_command(entry, arguments)}"]
-    return [*lines, f"to see it: {render_command(arguments)}"] if found else lines
-
-
-def _ended(own: "Sequence[Configuration]") -> str:
-    stopped, unknown = sum(entry.is_stopped for entry in own), sum(entry.compute_score() is None for entry in own)
-    steps = sum(entry.steps for entry in own)
-    ends = f"{stopped} of them stopped early, {unknown} without a score"
-    return f"{plural(len(own), 'configuration')}, {ends}; {plural(steps, 'training step')} in all"
-
-
-def told(entry: "Configuration") -> str:
-    result = entry.compute_score()
-    assert result is not None
-    scores = [
-        objective.format_score(score)
-        for objective, score in zip(entry.search.objectives, result.scores, strict=True)
-    ]
-    return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.description}"
-
-
-def grid_cost(declared: "Search", profile: "Profile") -> str:
-    """What the whole grid would take."""
-    return f"; the grid of {len(list(declared.space.iterate_grid()))} would take {declared.count_grid_steps(profile):,}"
-
-
-def render_command(arguments: argparse.Namespace) -> str:
-    return shlex.join(["vera", "render", "searches", *kept(arguments, PROFILE, RESULTS_DIR, PLUGIN)])
-
-
-def show_command(row: "Row", arguments: argparse.Namespace) -> str:
-    return shlex.join(["vera", "show", row.trial_id[:8], *kept(arguments, RESULTS_DIR)])
-
-
-def run_command(entry: "Configuration", arguments: argparse.Namespace) -> str:
-    """Write its specification where it can be run from; the command that does, with the data and plug-ins of
-    the search."""
-    rest = kept(arguments, RESULTS_DIR, DATA_DIR, PLUGIN)
-    return shlex.join(["vera", "run", f"spec:{spec_file(entry, arguments)}", "--seeds", "3", *rest])
-
-
-def spec_file(entry: "Configuration", arguments: argparse.Namespace) -> "Path":
-    from bench.render.files import put_text, replace_file
-
-    trial = entry.trials[0]
-    name = f"{entry.search.name}-{arguments.profile}-{trial.id[:8]}.json"
-    file = output_folder(arguments.results_dir) / "searches" / name
-    content = {"label": trial.label, "profile": arguments.profile, "spec": trial.spec.to_dict()}
-    replace_file(file, partial(put_text, json.dumps(content, indent=2) + "\n"))
-    return file

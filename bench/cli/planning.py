@@ -1,0 +1,103 @@
+"""The plan of a command: which trials are missing, which are stored, and what the rest will cost."""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, repeat_flags
+from bench.cli.plugins import print_plugin_edits
+from bench.cli.results_source import has_published
+from bench.cli.trial_selection import find_flop, select_trials
+from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
+from bench.locations import PUBLISHED
+from vera.errors import DataMissing, SettingError
+from vera.wording import plural
+
+if TYPE_CHECKING:
+    from bench.cli.command_store import CommandStore
+    from sweeps.trial.identity import Trial
+    from sweeps.trial.plan import Plan
+
+SELECTION = (PROFILE, "--only", "--seeds", DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+"""Flags that decide which trials are meant, and where they are stored."""
+
+
+def build_plan(arguments: argparse.Namespace, own: "CommandStore") -> "Plan":
+    """Subtract the stored trials from those of the command. Notes on damaged files and edited plug-ins go to
+    stderr."""
+    from bench.cli.command_store import CommandStore
+    from bench.cli.reuse_published import find_reusable
+    from sweeps.trial.plan import make_plan
+
+    retry = parse_outcomes(getattr(arguments, "retry", ""))
+    trials = select_trials(arguments, own)
+    published = CommandStore(PUBLISHED)
+    reusable = find_reusable(published, retry) if arguments.reuse_published else set()
+    plan = make_plan(trials, own.outcomes, own.rows, retry, reusable)
+    own.print_problems()
+    command = ["vera", "run", arguments.sweep, *repeat_flags(arguments, *SELECTION)]
+    print_plugin_edits(plan.cached, own.rows, command)
+    untimed = [trial for trial in plan.missing if trial.id not in plan.seconds]
+    borrowed = estimate_from_published(untimed, published)
+    return replace(plan, seconds=plan.seconds | borrowed, borrowed=bool(borrowed))
+
+
+def parse_outcomes(text: str) -> list[str]:
+    """The outcomes of --retry."""
+    from sweeps.store.row import Outcome
+    from vera.spec.settings import suggest_or_list
+
+    known = list(get_args(Outcome))
+    outcomes = [outcome.strip() for outcome in text.split(",") if outcome.strip()]
+    for outcome in outcomes:
+        if outcome not in known:
+            raise SettingError(f"--retry knows no outcome '{outcome}'.{suggest_or_list(outcome, known)}")
+    return outcomes
+
+
+def estimate_from_published(trials: "list[Trial]", published: "CommandStore") -> dict[str, float]:
+    """Trial id → seconds, for trials similar to published ones."""
+    from sweeps.trial.plan import estimate_seconds
+
+    return estimate_seconds(trials, published.rows) if trials and has_published() else {}
+
+
+def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
+    """The summary, a line for each missing trial, and on stderr the data files that are missing."""
+    from sweeps.run.progress import measure_widths
+
+    print(summarise_plan(arguments, plan))
+    label, data = measure_widths(plan.missing)
+    flop = find_flop(arguments.sweep)
+    for trial in plan.missing:
+        cost = describe_trial_cost(flop, trial, plan.seconds.get(trial.id))
+        about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
+        print(f"  {trial.id[:8]}  {about} {plural(trial.spec.steps, 'step')}   {cost}")
+    for problem in find_missing_data(plan, arguments.data_dir):
+        print(f"vera: Not ready to run: {problem}", file=sys.stderr)
+
+
+def find_missing_data(plan: "Plan", data_dir: str | None) -> list[str]:
+    """For each data set of the plan without its files, what to do."""
+    from sweeps.trial.identity import collect_datasets
+    from vera.tasks.build import locate_files
+
+    problems = []
+    for dataset in collect_datasets(plan.missing):
+        try:
+            locate_files(dataset, data_dir)
+        except DataMissing as error:
+            problems.append(str(error))
+    return list(dict.fromkeys(problems))
+
+
+def summarise_plan(arguments: argparse.Namespace, plan: "Plan") -> str:
+    """One line: sweep, profile, number of trials, how many are done, cost of the rest."""
+    cores = None if getattr(arguments, "address", None) else count_cores()
+    cost = describe_plan_cost(find_flop(arguments.sweep), plan, cores) if plan.missing else ""
+    total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
+    others = {"published": len(plan.elsewhere), "failed before": len(plan.failed)}
+    done = f"{len(plan.cached) - len(plan.failed)} already done"
+    done += "".join(f" · {count} {how}" for how, count in others.items() if count)
+    return f"{arguments.sweep} · {arguments.profile} profile · {plural(total, 'trial')} · {done}{cost}"

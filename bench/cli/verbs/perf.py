@@ -1,0 +1,192 @@
+"""`vera perf step|memory|engine`: benchmarks of the code itself."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.cli.flag_values import at_least, parse_positive_seconds
+from bench.cli.flags import add_plugin
+from bench.cli.parser import Run, Subparsers, add_command
+from bench.locations import PUBLISHED
+from bench.perf.shapes import SHAPE_NAMES, find_title
+from vera.errors import SettingError
+from vera.wording import plural
+
+if TYPE_CHECKING:
+    from bench.perf.step_report import StepResults
+
+
+def add_parser(verbs: Subparsers) -> None:
+    text = "benchmark training steps, their memory and the sweep engine"
+    perf = add_command(verbs, "perf", text, "perf step --quick", "perf memory --shapes toy", "perf engine")
+    benchmarks = perf.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
+    add_step(benchmarks)
+    add_memory(benchmarks)
+    add_engine(benchmarks)
+
+
+def add_step(benchmarks: Subparsers) -> None:
+    text = "time one training step of every method against its matrix products, and measure its memory"
+    examples = ("perf step --quick --shapes toy", "perf step --keep results/published")
+    parser = _add_benchmark(benchmarks, "step", run_step, text, *examples)
+    _add_shapes(parser)
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="(default: every registered method; on images always VERA and JEM)",
+    )
+    add_plugin(parser)
+    parser.add_argument(
+        "--threads",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="threads of step and products (default: 1, for which the bars are stated)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=parse_positive_seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="time per cell of the table (default: 5)",
+    )
+    parser.add_argument(
+        "--rounds", type=at_least(1), default=3, metavar="N", help="minimum rounds per cell (default: 3)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="one round per cell and no verdict on time: does it run?"
+    )
+    _add_json(parser)
+
+
+def add_memory(benchmarks: Subparsers) -> None:
+    text = "measure the peak memory of VERA's entropy block and of its step on images"
+    parser = _add_benchmark(benchmarks, "memory", run_memory, text, "perf memory --shapes toy nice tabular")
+    _add_shapes(parser)
+    _add_json(parser)
+
+
+def add_engine(benchmarks: Subparsers) -> None:
+    text = "measure the overhead of the sweep engine over plain Ray tasks"
+    parser = _add_benchmark(benchmarks, "engine", run_engine, text, "perf engine --trials 100")
+    parser.add_argument(
+        "--trials",
+        type=at_least(1),
+        default=1_000,
+        metavar="N",
+        help="number of trials (default: 1000, for which the bar is stated)",
+    )
+    parser.add_argument(
+        "--search", type=at_least(1), metavar="N", help="measure a search of N trials instead"
+    )
+    parser.add_argument(
+        "--cpus", type=at_least(1), default=2, metavar="N", help="concurrent trials (default: 2)"
+    )
+
+
+def _add_benchmark(
+    benchmarks: Subparsers, name: str, run: Run, text: str, *examples: str
+) -> argparse.ArgumentParser:
+    parser = add_command(benchmarks, name, text, *examples)
+    parser.add_argument(
+        "--keep",
+        metavar="DIR",
+        help="store the numbers as Parquet under this directory, e.g. results/published",
+    )
+    parser.add_argument("--enforce", action="store_true", help="exit code 1 if a bar is missed")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_shapes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--shapes",
+        nargs="+",
+        choices=SHAPE_NAMES,
+        default=SHAPE_NAMES,
+        metavar="SHAPE",
+        help=f"{', '.join(SHAPE_NAMES)} (default: all)",
+    )
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to this file")
+
+
+def run_step(arguments: argparse.Namespace) -> int:
+    """Exit code 1 with --enforce if a bar is missed."""
+    _check_complete(
+        arguments, {"--quick": arguments.quick, "--methods": arguments.methods, "--plugin": arguments.plugin}
+    )
+    from bench.perf.step import measure_image_rivals, measure_memory, measure_steps, use_threads
+    from bench.perf.step_report import StepResults
+    from vera.spec.registry import methods
+
+    names = arguments.methods or list(methods)
+    for name in names:
+        methods.get(name)
+    seconds, rounds = (0.0, 1) if arguments.quick else (arguments.seconds, arguments.rounds)
+    with use_threads(arguments.threads):
+        found = StepResults(
+            measure_steps(arguments.shapes, names, seconds, rounds),
+            measure_image_rivals(arguments.shapes, seconds, rounds),
+            measure_memory(arguments.shapes),
+        )
+    # The time bars are stated for one thread, and one round is too noisy for a verdict.
+    is_judged = not arguments.quick and arguments.threads == 1
+    return _report_steps(arguments, found, arguments.threads, is_judged)
+
+
+def run_memory(arguments: argparse.Namespace) -> int:
+    """Exit code 1 with --enforce if a bar is missed."""
+    _check_complete(arguments, {})
+    from bench.perf.step import measure_memory, use_threads
+    from bench.perf.step_report import StepResults
+
+    with use_threads(1):
+        found = StepResults([], [], measure_memory(arguments.shapes))
+    return _report_steps(arguments, found, threads=1, is_judged=True)
+
+
+def _check_complete(arguments: argparse.Namespace, partial: dict[str, object]) -> None:
+    """Refuse to replace published numbers by part of a measurement."""
+    given = [flag for flag, value in partial.items() if value]
+    given += ["--shapes"] if set(arguments.shapes) != set(SHAPE_NAMES) else []
+    if arguments.keep and Path(arguments.keep).resolve() == Path(PUBLISHED).resolve() and given:
+        raise SettingError(
+            f"--keep {arguments.keep} replaces all published numbers. Omit {' and '.join(given)}."
+        )
+
+
+def _report_steps(arguments: argparse.Namespace, found: "StepResults", threads: int, is_judged: bool) -> int:
+    from bench.perf.keep import store_values
+    from bench.perf.step import describe_machine, list_plain
+    from bench.perf.step_report import format_report, judge_bars
+
+    bars = judge_bars(found.steps if is_judged else [], found.memory)
+    machine = describe_machine(threads)
+    print(f"{plural(threads, 'thread')}, torch {machine['torch']}, {machine['cpu']}\n")
+    print(format_report(found, bars, find_title))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(machine | list_plain(found, bars), indent=1) + "\n")
+    if arguments.keep:
+        store_values(arguments.keep, found.list_values(), threads)
+    return int(arguments.enforce and not all(bar.is_met for bar in bars))
+
+
+def run_engine(arguments: argparse.Namespace) -> int:
+    """Exit code 1 with --enforce if a bar is missed."""
+    from bench.perf.engine import measure_engine, measure_search
+    from bench.perf.keep import store_values
+
+    found = (
+        measure_engine(arguments.trials, arguments.cpus)
+        if arguments.search is None
+        else measure_search(arguments.search, arguments.cpus)
+    )
+    print("\n".join(found.format_lines()))
+    if arguments.keep:
+        store_values(arguments.keep, found.list_values())
+    return int(arguments.enforce and not found.is_met)

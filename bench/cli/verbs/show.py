@@ -1,0 +1,36 @@
+"""`vera show`: everything that is stored of one trial."""
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import asdict
+
+from bench.cli.command_store import CommandStore
+from bench.cli.flags import add_store_verb
+from bench.cli.parser import Subparsers
+from bench.cli.trial_selection import ID_HELP, describe_origin, find_stored_trial
+
+JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
+
+
+def add_parser(verbs: Subparsers) -> None:
+    parser = add_store_verb(verbs, "show", "print everything that is stored of one trial", "show 79ecd95e")
+    parser.add_argument("id", metavar="ID", help=ID_HELP)
+    parser.set_defaults(run=show_trial)
+
+
+def show_trial(arguments: argparse.Namespace) -> int:
+    own = CommandStore(arguments.results_dir)
+    row, store = find_stored_trial(arguments.id, arguments, own)
+    if origin := describe_origin(store):
+        print(f"{row.trial_id}{origin}")
+    for name, value in asdict(row).items():
+        text = json.dumps(json.loads(value), indent=2, ensure_ascii=False) if name in JSON_COLUMNS else value
+        print(f"{name:18} {text}")
+    curves = Counter((point.kind, point.metric) for point in store.read_curves(row.trial_id))
+    for (kind, metric), points in sorted(curves.items()):
+        print(f"curve              {metric}, {kind}, {points} points")
+    for name, array in sorted(store.read_arrays(row.trial_id).items()):
+        print(f"array              {name}, {array.dtype} {list(array.shape)}")
+    own.print_problems()
+    return 0

@@ -1,0 +1,165 @@
+"""The entries of the README's tables: one line per artifact, with the value that it quotes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from bench.paper.figures import figure6
+from bench.paper.values import PAPER
+
+CIFAR10 = "cifar10-batches-1"
+"""Part of the names of tables on the first file of CIFAR10."""
+CIFAR10_QUOTE = "VERA α = 100, 300 steps with `--dataset cifar10,batches=1`"
+
+
+class TableQuote(NamedTuple):
+    """A value of a published table: the line, given by some of its cells, and the metric. `table` names the
+    file if it is not that of the artifact, such as a table on other data."""
+
+    about: str
+    line: Mapping[str, str]
+    metric: str
+    digits: int
+    table: str = ""
+
+
+class OverviewEntry(NamedTuple):
+    """One line: an artifact, or several that share their trials."""
+
+    name: str
+    trials: str
+    shows: str
+    others: str = ""
+    quote: TableQuote | None = None
+    also: Sequence[str] = ()
+    """Artifacts of the same line."""
+
+
+class TrialQuote(NamedTuple):
+    """A metric of published trials, averaged over seeds, and the paper's value if there is one."""
+
+    about: str
+    label: str
+    metric: str
+    digits: int
+    paper: float | None = None
+
+
+MOONS = TableQuote(
+    "VERA λ = 1 on moons, by nearly the paper's rule",
+    {"method": "VERA λ=1", "dataset": "moons"},
+    "best_of_either",
+    2,
+)
+ENTRIES = (
+    OverviewEntry(
+        "table2",
+        "22",
+        "the flow's likelihood under eleven ways to train it",
+        quote=TableQuote("VERA λ = 1, nats", {"method": "VERA λ=1"}, "test_log_likelihood", 1),
+    ),
+    OverviewEntry(
+        "table3",
+        "10",
+        "accuracy and calibration of a Wide ResNet that is an energy model too: VERA, JEM, HDGE, a "
+        "classifier",
+        quote=TableQuote(
+            f"{CIFAR10_QUOTE}, %", {"method": "VERA α=100"}, "test_accuracy", 1, f"table3-{CIFAR10}"
+        ),
+    ),
+    OverviewEntry(
+        "table4",
+        "6 of Table 3's, 2 more",
+        "Fréchet distance and Inception Score of samples, refined by MALA and not",
+        ", `table-fid`",
+        TableQuote(f"{CIFAR10_QUOTE}, FID", {"method": "VERA α=100"}, "fid", 0, f"table4-{CIFAR10}"),
+        ["table-fid"],
+    ),
+    OverviewEntry(
+        "table5",
+        "8 of Table 3's",
+        "telling held-out images from unseen ones by three scores, and histograms of f",
+        ", `outliers`",
+        TableQuote(
+            f"{CIFAR10_QUOTE}, against CIFAR100",
+            {"method": "VERA α=100", "unseen": "CIFAR100"},
+            "f",
+            2,
+            f"table5-{CIFAR10}",
+        ),
+        ["outliers"],
+    ),
+    OverviewEntry(
+        "table6",
+        "72",
+        "accuracy with ten labels a class on tables of numbers: VERA against VAT, MEG, JEM, labels alone",
+        quote=TableQuote(
+            "VERA on 8 × 8 digits, %", {"method": "VERA", "dataset": "digits 8 × 8"}, "test_accuracy", 1
+        ),
+    ),
+    OverviewEntry("table8", "4", "what those tables hold"),
+    OverviewEntry("table9", "none", "the settings of those trials, read off their specifications"),
+    OverviewEntry(
+        "table10",
+        "60",
+        "likelihood of a 100-component mixture on three toys: on 100,000 points, as the best of ten batches "
+        "of 200, and beside it that of the true density",
+        quote=MOONS,
+    ),
+    OverviewEntry(
+        "drift", "36", "the same mixture's likelihood while it trains, by maximum likelihood and by PCD"
+    ),
+    OverviewEntry("figure1", "16", "an MLP's density and samples on moons: VERA against PCD"),
+    OverviewEntry("figure2", "6 of Table 2's", "samples of the flows, and those they were trained with"),
+    OverviewEntry("figure3", "52", "bias and deviation of the score estimators on the PCA of digits"),
+    OverviewEntry("figure5", "2 of Figure 3's", "samples of that linear generator"),
+    OverviewEntry(
+        "figure6", "4, 2 of them Figure 3's", "effective sample size against the proposal's offset"
+    ),
+    OverviewEntry("figure8", "1 of Table 6's", "digits from the semi-supervised model, and after MALA"),
+    OverviewEntry(
+        "figure4",
+        "1 of Table 3's",
+        "samples: unconditional, chain by chain, before and after MALA, by class",
+        ", `7`, `9` … `27`, `classes`",
+        also=["figure7", *(f"figure{n}" for n in range(9, 28)), "classes"],
+    ),
+    OverviewEntry(
+        "modes",
+        "8",
+        "how many of 1,000 triples of digits a generator finds: VERA, VERA-HMC with two forces, λ = 0",
+        quote=TableQuote("VERA", {"method": "VERA"}, "modes", 1),
+    ),
+    OverviewEntry(
+        "speed",
+        "4",
+        "a training step of VERA against one of JEM on the same Wide ResNet, in turns",
+        quote=TableQuote(
+            "JEM / VERA, WRN-28-2 and a small generator", {"classifier": "WRN-28-2"}, "ratio", 2
+        ),
+    ),
+    OverviewEntry("stability", "Table 3's", "trials that diverged or began again"),
+    OverviewEntry("reliability", "Table 6's", "how far the probabilities of its classifiers can be trusted"),
+)
+
+
+PAPER_QUOTES: Mapping[str, TableQuote | TrialQuote | None] = {
+    "table6": TableQuote(
+        "VERA on HUMAN (columns 266–561 recomputed), %",
+        {"method": "VERA", "dataset": "HUMAN"},
+        "test_accuracy",
+        1,
+    ),
+    "table8": None,
+    "table10": MOONS,
+    "drift": None,
+    "figure1": TrialQuote("VERA λ = 1, nats", "VERA λ=1", "grid_log_likelihood", 2),
+    "figure3": TrialQuote("root-mean-square bias of importance sampling", "IS, k = 20", "rms_bias", 2),
+    "figure6": TrialQuote(
+        "effective sample size of 20 draws",
+        "IS, k = 20",
+        "posterior_ess",
+        2,
+        PAPER.value(figure6.TEXT, dataset=figure6.MODELS[0], method=figure6.OWN),
+    ),
+}
+"""Artifacts whose trials were run at `paper` on CPUs, each with a value to quote."""
