@@ -1,10 +1,10 @@
-"""Every launcher shown in docs/cluster.md renders, and what the page shows of a file stands in it."""
+"""The launch commands of docs/cluster.md render, and the excerpts shown there are in the rendered files."""
 
 import re
 import shlex
 
 import pytest
-from launch_helpers import text_of
+from launch_helpers import render_launch
 from locations import ROOT
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text()
@@ -13,25 +13,25 @@ COMMANDS = [
 ]
 
 
-def rendered(capsys, command):
+def render_command(capsys, command):
     words = shlex.split(command)[2:]
     if "--output" in words:
         place = words.index("--output")
         del words[place : place + 2]
-    return text_of(capsys, *words)
+    return render_launch(capsys, *words)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[2])
-def test_the_commands_of_the_page_render(capsys, command):
-    assert rendered(capsys, command)
+def test_every_command_of_the_page_renders(capsys, command):
+    assert render_command(capsys, command)
 
 
-def test_there_is_one_for_each_system():
+def test_the_page_has_one_command_for_each_system():
     assert [command.split()[2] for command in COMMANDS] == ["slurm", "ray-up", "kuberay", "job"]
 
 
 @pytest.mark.parametrize(("system", "first"), [("slurm", "#SBATCH"), ("ray-up", "# ray")])
-def test_what_the_page_shows_of_a_file_stands_in_it(capsys, system, first):
+def test_excerpts_of_the_page_are_in_the_files(capsys, system, first):
     command = next(command for command in COMMANDS if command.split()[2] == system)
     shown = next(block for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) if block.startswith(first))
-    assert shown in rendered(capsys, command)
+    assert shown in render_command(capsys, command)

@@ -1,5 +1,5 @@
-"""`ray up` files: valid by Ray's own schema, as Ray itself completes them; the command in the first lines is
-vera's."""
+"""`ray up` files: valid under Ray's own schema after Ray completes them; the first lines contain a vera
+command."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 import yaml
-from launch_helpers import RUN, SHARED, error_of, parsed, text_of
+from launch_helpers import RUN, SHARED, assert_refused, parse_command, render_launch
 from ray.autoscaler._private.util import prepare_config, validate_config
 from ray.scripts.scripts import start
 
@@ -37,8 +37,8 @@ AWS = (
 SCHEMA = json.loads(files("ray.autoscaler").joinpath("ray-schema.json").read_text())
 
 
-def cluster_of(capsys, *arguments):
-    text = text_of(capsys, "ray-up", *arguments, *SHARED, "--", *RUN)
+def render_cluster(capsys, *arguments):
+    text = render_launch(capsys, "ray-up", *arguments, *SHARED, "--", *RUN)
     return text, yaml.safe_load(text)
 
 
@@ -46,16 +46,16 @@ def cluster_of(capsys, *arguments):
     "arguments",
     [OWN, AWS, (), (*OWN, "--working-dir", ".", "--image", "me/vera:1"), (*AWS, "--setup", "a: 'b'")],
 )
-def test_ray_takes_the_file(capsys, arguments):
-    _, cluster = cluster_of(capsys, *arguments)
+def test_ray_accepts_the_file(capsys, arguments):
+    _, cluster = render_cluster(capsys, *arguments)
     assert set(cluster) <= set(SCHEMA["properties"])
     complete = prepare_config(cluster)
     validate_config(complete)
     assert complete["head_node_type"] in complete["available_node_types"]
 
 
-def test_own_machines_are_named(capsys):
-    _, cluster = cluster_of(capsys, *OWN)
+def test_your_own_machines_are_named(capsys):
+    _, cluster = render_cluster(capsys, *OWN)
     assert cluster["provider"] == {
         "type": "local",
         "head_ip": "10.0.0.1",
@@ -67,8 +67,8 @@ def test_own_machines_are_named(capsys):
     assert (only["min_workers"], only["max_workers"]) == (2, 2)
 
 
-def test_aws_lends_as_many_as_asked_for(capsys):
-    _, cluster = cluster_of(capsys, *AWS)
+def test_aws_starts_the_requested_number_of_instances(capsys):
+    _, cluster = render_cluster(capsys, *AWS)
     worker = cluster["available_node_types"]["worker"]
     assert (worker["min_workers"], worker["max_workers"], cluster["max_workers"]) == (4, 4, 4)
     assert worker["resources"] == {"CPU": 16, "GPU": 1}
@@ -77,9 +77,9 @@ def test_aws_lends_as_many_as_asked_for(capsys):
     assert cluster["provider"]["region"] == "eu-west-1"
 
 
-def test_on_aws_all_instances_may_do_what_the_profile_says(capsys):
-    """Ray's own default is for the head alone."""
-    _, cluster = cluster_of(capsys, *AWS, "--instance-profile", "vera-s3")
+def test_on_aws_all_instances_have_the_profile(capsys):
+    """By default Ray gives it to the head only."""
+    _, cluster = render_cluster(capsys, *AWS, "--instance-profile", "vera-s3")
     for node in cluster["available_node_types"].values():
         assert node["node_config"] == {
             "InstanceType": "g5.4xlarge",
@@ -88,8 +88,8 @@ def test_on_aws_all_instances_may_do_what_the_profile_says(capsys):
     validate_config(prepare_config(cluster))
 
 
-def test_every_node_gets_the_token_and_asks_for_it(capsys):
-    _, cluster = cluster_of(capsys, *OWN, "--cpus-per-node", 4)
+def test_every_node_gets_the_token_and_requires_it(capsys):
+    _, cluster = render_cluster(capsys, *OWN, "--cpus-per-node", 4)
     assert cluster["file_mounts"]["~/.ray/auth_token"] == "~/.ray/auth_token"
     assert cluster["setup_commands"][0] == "chmod 700 ~/.ray && chmod 600 ~/.ray/auth_token"
     for kind, head in (("head_start_ray_commands", True), ("worker_start_ray_commands", False)):
@@ -99,20 +99,22 @@ def test_every_node_gets_the_token_and_asks_for_it(capsys):
         assert (found["head"], found["num_cpus"], found["num_gpus"]) == (head, 4, 0)
 
 
-def test_a_checkout_is_copied_and_installed_after_the_users_own_lines(capsys):
-    _, cluster = cluster_of(capsys, *OWN, "--working-dir", "/home/me/vera", "--setup", "module load python")
+def test_a_checkout_is_installed_after_the_setup_lines(capsys):
+    _, cluster = render_cluster(
+        capsys, *OWN, "--working-dir", "/home/me/vera", "--setup", "module load python"
+    )
     assert cluster["file_mounts"]["~/vera"] == "/home/me/vera"
     assert {".venv", "results"} <= set(cluster["rsync_exclude"])
     assert cluster["setup_commands"][1] == "module load python"
     assert cluster["setup_commands"][2].startswith("pip install")
 
 
-def test_the_first_lines_run_the_command_on_it(capsys):
-    text, _ = cluster_of(capsys, *OWN)
+def test_the_first_lines_run_the_command(capsys):
+    text, _ = render_cluster(capsys, *OWN)
     line = re.search(r"^# (ray exec .*)$", text, re.MULTILINE)[1]
     *call, command = shlex.split(line)
     assert call == ["ray", "exec", "cluster.yaml"]
-    found = parsed(command)
+    found = parse_command(command)
     assert (found.sweep, found.profile, found.results_dir, found.address) == (
         "table2",
         "paper",
@@ -122,12 +124,12 @@ def test_the_first_lines_run_the_command_on_it(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "facts"),
     [
-        (["--hosts", "a,b", *SHARED, "--", *RUN], "--hosts names 2 machines and --nodes asks for 1"),
-        (["--", *RUN], "it is an absolute path, got 'results/local'"),
-        (["--", *RUN, "--results-dir=here"], "it is an absolute path, got 'here'"),
+        (["--hosts", "a,b", *SHARED, "--", *RUN], ("--hosts", "2", "--nodes", "1")),
+        (["--", *RUN], ("'results/local'", "--results-dir")),
+        (["--", *RUN, "--results-dir=here"], ("'here'", "--results-dir")),
     ],
 )
-def test_a_mistake_is_one_line(capsys, arguments, words):
-    assert words in error_of(capsys, "ray-up", *arguments)
+def test_a_mistake_is_refused_in_one_line(capsys, arguments, facts):
+    assert_refused(capsys, facts, "ray-up", *arguments)

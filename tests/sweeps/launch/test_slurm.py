@@ -1,5 +1,4 @@
-"""The Slurm script: valid bash, run from end to end with commands that only write down how they were
-called."""
+"""The Slurm script: valid bash, run from end to end with fake commands that record their calls."""
 
 import os
 import re
@@ -9,33 +8,36 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
-from launch_helpers import RUN, SHARED, error_of, parsed, text_of
+from launch_helpers import RUN, SHARED, assert_refused, parse_command, render_launch
 from ray.scripts.scripts import start
 from ray.scripts.symmetric_run import curate_and_validate_ray_start_args, symmetric_run
 
-from sweeps.launch.slurm import ports
+from sweeps.launch.slurm import compute_ports
 
 RECORD = r"""#!/bin/bash
-printf '%s\n' "$(printf '%s' "$(basename "$0")"; printf '\t%s' "$@")" >> "$CALLS"  # at once: two nodes write there
+# One write, because two nodes share the file.
+printf '%s\n' "$(printf '%s' "$(basename "$0")"; printf '\t%s' "$@")" >> "$CALLS"
 """
 FAKES = {
     "srun": RECORD + 'while [[ "$1" == --* ]]; do shift; done; exec "$@"\n',
     "scontrol": RECORD + "printf 'node7\\nnode8\\n'\n",
     "hostname": RECORD + "echo 'fe80::1 127.0.0.1 192.168.0.3 '\n",
     "ray": RECORD
-    + 'env | grep ^RAY_ >> "$ENVIRONMENT"; stat -c %a "$RAY_AUTH_TOKEN_PATH" >> "$MODES"; cat "$RAY_AUTH_TOKEN_PATH" >> "$TOKENS"\n'
+    + 'env | grep ^RAY_ >> "$ENVIRONMENT"; stat -c %a "$RAY_AUTH_TOKEN_PATH" >> "$MODES"\n'
+    + 'cat "$RAY_AUTH_TOKEN_PATH" >> "$TOKENS"\n'
     + 'if [ "$1" = symmetric-run ] && [ -n "$RAY_FAILS" ]; then echo "Failed to start Ray" >&2; exit 0; fi\n'
     + 'if [ "$1" = symmetric-run ]; then while [ "$1" != -- ]; do shift; done; shift; exec "$@"; fi\n'
     + 'if [ "$1" = start ]; then trap "exit 0" TERM; while sleep 0.05; do :; done; fi\n',
-    "python3": RECORD  # which waits for all nodes, where it is not only asked for a module
-    + 'cat > /dev/null; [ "$1" != - ] || until [ "$(grep -c ^ray.start "$CALLS")" = "$2" ]; do sleep 0.05; done\n',
+    "python3": RECORD  # waits for all nodes, unless it only checks for a module
+    + "cat > /dev/null\n"
+    + '[ "$1" != - ] || until [ "$(grep -c ^ray.start "$CALLS")" = "$2" ]; do sleep 0.05; done\n',
     "vera": RECORD + "umask; exit ${VERA_EXIT:-0}\n",
 }
 
 
 @pytest.fixture
 def cluster(tmp_path, monkeypatch):
-    """A folder of commands that record their calls, in front of the real ones."""
+    """A folder whose fake commands precede the real ones on the PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name, text in FAKES.items():
@@ -61,61 +63,61 @@ def run(script, job_id, **environment):
 
 
 @contextmanager
-def listening(job_id):
-    """Something answers where the job's head would."""
-    with socket.create_server(("127.0.0.1", ports(job_id)["port"])):
+def listen(job_id):
+    """A server answers at the port of the job's head."""
+    with socket.create_server(("127.0.0.1", compute_ports(job_id)["port"])):
         yield
 
 
-def calls(cluster, name):
+def read_calls(cluster, name):
     lines = [line.split("\t") for line in (cluster / "calls").read_text().splitlines()]
     return [words[1:] for words in lines if words[0] == name]
 
 
-def script_of(capsys, *arguments):
-    return text_of(
+def render_script(capsys, *arguments):
+    return render_launch(
         capsys, "slurm", "--nodes", 2, "--cpus-per-node", 6, "--gpus-per-node", 3, *arguments, "--", *RUN
     )
 
 
-def test_what_slurm_is_asked_for(capsys):
-    script = script_of(capsys, "--time", "1-12:00:00", "--partition", "gpu", "--name", "night")
+def test_the_directives_for_slurm(capsys):
+    script = render_script(capsys, "--time", "1-12:00:00", "--partition", "gpu", "--name", "night")
     asked = [line.removeprefix("#SBATCH --") for line in script.splitlines() if line.startswith("#SBATCH")]
     assert asked == [
-        "job-name=night", "nodes=2", "ntasks-per-node=1", "cpus-per-task=6", "time=1-12:00:00", "output=night-%j.log",
-        "gpus-per-node=3", "partition=gpu", "exclusive",
+        "job-name=night", "nodes=2", "ntasks-per-node=1", "cpus-per-task=6", "time=1-12:00:00",
+        "output=night-%j.log", "gpus-per-node=3", "partition=gpu", "exclusive",
     ]  # fmt: skip
     assert script.startswith("#!/bin/bash\n#SBATCH"), "Slurm reads directives up to the first command"
-    assert "exclusive" not in script_of(capsys, "--share-nodes")
+    assert "exclusive" not in render_script(capsys, "--share-nodes")
 
 
-def test_slurm_can_be_asked_for_more(capsys):
+def test_further_directives_can_be_added(capsys):
     more = ("--account=lab", "--qos=long", "--mem=64G")
-    script = script_of(capsys, *(f"--sbatch={line}" for line in more))
+    script = render_script(capsys, *(f"--sbatch={line}" for line in more))
     assert [line for line in script.splitlines() if line.startswith("#SBATCH")][-3:] == [
         f"#SBATCH {line}" for line in more
     ]
 
 
 @pytest.mark.parametrize("variant", [(), ("--share-nodes",)])
-def test_it_is_bash(capsys, variant):
+def test_the_script_is_valid_bash(capsys, variant):
     done = subprocess.run(
-        ["bash", "-n"], input=script_of(capsys, *variant), capture_output=True, text=True, check=False
+        ["bash", "-n"], input=render_script(capsys, *variant), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_command_runs_on_a_cluster_of_all_nodes(capsys, cluster):
-    done = run(script_of(capsys, *SHARED, "--setup", "echo ready"), 4711)
+    done = run(render_script(capsys, *SHARED, "--setup", "echo ready"), 4711)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ready\n")
-    assert calls(cluster, "vera") == [[*RUN, *SHARED]]
-    assert parsed(("vera", *calls(cluster, "vera")[0])).results_dir == "/shared/results"
-    (words,) = calls(cluster, "ray")
+    assert read_calls(cluster, "vera") == [[*RUN, *SHARED]]
+    assert parse_command(("vera", *read_calls(cluster, "vera")[0])).results_dir == "/shared/results"
+    (words,) = read_calls(cluster, "ray")
     separator = words.index("--")
     given = symmetric_run.make_context("_", words[1:separator], resilient_parsing=True).params
-    assert (given["address"], given["min_nodes"]) == (f"127.0.0.1:{ports(4711)['port']}", 2)
-    step = next(call for call in calls(cluster, "srun") if "symmetric-run" in call)
+    assert (given["address"], given["min_nodes"]) == (f"127.0.0.1:{compute_ports(4711)['port']}", 2)
+    step = next(call for call in read_calls(cluster, "srun") if "symmetric-run" in call)
     assert step[:5] == [
         "--nodes=2",
         "--ntasks=2",
@@ -128,15 +130,15 @@ def test_the_command_runs_on_a_cluster_of_all_nodes(capsys, cluster):
         found = start.make_context("start", [*options, *context]).params
         assert (found["num_cpus"], found["num_gpus"], found["temp_dir"]) == (6, 3, "/tmp/vera-4711-0")
         assert (found["min_worker_port"], found["max_worker_port"]) == (0, 0)
-        mine = {name: found[name.replace("-", "_")] for name in ports(4711) if name != "port"}
-        assert mine == {name: port for name, port in ports(4711).items() if name != "port"}
+        mine = {name: found[name.replace("-", "_")] for name in compute_ports(4711) if name != "port"}
+        assert mine == {name: port for name, port in compute_ports(4711).items() if name != "port"}
 
 
-def test_the_token_is_the_jobs_own_and_for_its_owner_alone(capsys, cluster):
+def test_each_job_has_its_own_token_that_only_its_owner_can_read(capsys, cluster):
     for job_id in (1, 2):
-        done = run(script_of(capsys), job_id, RAY_AUTH_TOKEN="somebody's")
+        done = run(render_script(capsys), job_id, RAY_AUTH_TOKEN="somebody's")
         assert done.returncode == 0, done.stderr
-        assert done.stdout.strip() != "0077", "what the run writes is not hidden from the group by it"
+        assert done.stdout.strip() != "0077", "the umask of the run is unchanged"
     assert (cluster / "modes").read_text().split() == ["600", "600"]
     tokens = (cluster / "tokens").read_text()
     assert len(tokens) == 128
@@ -148,42 +150,42 @@ def test_the_token_is_the_jobs_own_and_for_its_owner_alone(capsys, cluster):
     assert list((cluster / "home" / ".ray").iterdir()) == []
 
 
-def test_the_exit_code_is_the_commands_and_nothing_is_left(capsys, cluster):
+def test_the_exit_code_is_that_of_the_command_and_no_file_remains(capsys, cluster):
     for variant in ((), ("--share-nodes",)):
-        with listening(99):
-            done = run(script_of(capsys, *variant), 99, VERA_EXIT="3")
+        with listen(99):
+            done = run(render_script(capsys, *variant), 99, VERA_EXIT="3")
         assert done.returncode == 3, done.stderr
     assert not os.path.exists("/tmp/vera-99-0")
     assert list((cluster / "home" / ".ray").iterdir()) == []
 
 
 @pytest.mark.parametrize("nodes", ["1", "2"])
-def test_a_ray_that_does_not_start_fails_the_job(capsys, cluster, nodes):
-    """As `ray symmetric-run` ends then: with a line on what is wrong, and 0."""
-    done = run(script_of(capsys), 99, SLURM_JOB_NUM_NODES=nodes, RAY_FAILS="yes")
+def test_the_job_fails_if_ray_does_not_start(capsys, cluster, nodes):
+    """`ray symmetric-run` then prints the reason and exits with 0."""
+    done = run(render_script(capsys), 99, SLURM_JOB_NUM_NODES=nodes, RAY_FAILS="yes")
     assert done.returncode == 1
-    said, ours = done.stderr.splitlines()
-    assert said == "Failed to start Ray"
-    assert ours.startswith("vera: the command has not run to its end: Ray did not start")
-    assert calls(cluster, "vera") == []
+    rays_line, our_line = done.stderr.splitlines()
+    assert rays_line == "Failed to start Ray"
+    assert our_line.startswith("vera: ")
+    assert read_calls(cluster, "vera") == []
     assert not os.path.exists("/tmp/vera-99-0")
 
 
-def test_a_setup_line_may_ask_for_what_is_not_set_but_may_not_fail(capsys, cluster):
-    done = run(script_of(capsys, "--setup", 'echo "[$NEVER_SET]"', "--setup", "echo ready"), 99)
+def test_a_setup_line_may_use_unset_variables_but_may_not_fail(capsys, cluster):
+    done = run(render_script(capsys, "--setup", 'echo "[$NEVER_SET]"', "--setup", "echo ready"), 99)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("[]\nready\n")
-    done = run(script_of(capsys, "--setup", "false"), 99)
+    done = run(render_script(capsys, "--setup", "false"), 99)
     assert done.returncode == 1
-    assert len(calls(cluster, "vera")) == 1, "that of the first"
+    assert len(read_calls(cluster, "vera")) == 1, "only the first job ran it"
 
 
-def test_on_shared_nodes_ray_is_started_and_ended_by_the_script_alone(capsys, cluster):
-    with listening(4711):
-        done = run(script_of(capsys, "--share-nodes"), 4711)
+def test_on_shared_nodes_the_script_starts_and_ends_ray_itself(capsys, cluster):
+    with listen(4711):
+        done = run(render_script(capsys, "--share-nodes"), 4711)
     assert done.returncode == 0, done.stderr
-    first, *_ = ports(4711).values()
-    started = [words for words in calls(cluster, "ray") if words[0] == "start"]
+    first, *_ = compute_ports(4711).values()
+    started = [words for words in read_calls(cluster, "ray") if words[0] == "start"]
     head, other = (
         start.make_context("start", words[1:]).params
         for words in sorted(started, key=lambda words: "--head" not in words)
@@ -198,74 +200,65 @@ def test_on_shared_nodes_ray_is_started_and_ended_by_the_script_alone(capsys, cl
     assert head["temp_dir"] == other["temp_dir"] == "/tmp/vera-4711-0"
     places = [
         next(flag for flag in call if "list" in flag or "exclude" in flag)
-        for call in calls(cluster, "srun")
+        for call in read_calls(cluster, "srun")
         if "start" in call
     ]
     assert sorted(places) == ["--exclude=node7", "--nodelist=node7"]
-    assert not any("stop" in words or "symmetric-run" in words for words in calls(cluster, "ray"))
-    assert calls(cluster, "vera") == [list(RUN)]
+    assert not any("stop" in words or "symmetric-run" in words for words in read_calls(cluster, "ray"))
+    assert read_calls(cluster, "vera") == [list(RUN)]
 
 
-def test_a_folder_that_is_already_there_ends_the_job(capsys, cluster):
+def test_an_existing_folder_ends_the_job(capsys, cluster):
     os.mkdir("/tmp/vera-77001-0")
     try:
-        done = run(script_of(capsys), 77001)
-        assert os.path.isdir("/tmp/vera-77001-0"), "it is somebody else's"
+        done = run(render_script(capsys), 77001)
+        assert os.path.isdir("/tmp/vera-77001-0"), "it belongs to someone else"
     finally:
         os.rmdir("/tmp/vera-77001-0")
     assert done.returncode != 0
-    assert calls(cluster, "vera") == []
+    assert read_calls(cluster, "vera") == []
 
 
-def test_two_jobs_never_share_a_port_unless_their_ids_are_2800_apart():
-    taken = [port for job_id in range(50_000_000, 50_002_800) for port in ports(job_id).values()]
+def test_two_jobs_share_ports_only_if_their_ids_differ_by_a_multiple_of_2800():
+    taken = [port for job_id in range(50_000_000, 50_002_800) for port in compute_ports(job_id).values()]
     assert len(set(taken)) == len(taken)
     assert min(taken) >= 10_240
-    assert max(taken) < 32_768, "above, Linux hands ports out by itself"
-    assert ports(5) == ports(2_805)
+    assert max(taken) < 32_768, "Linux assigns the ports above"
+    assert compute_ports(5) == compute_ports(2_805)
 
 
-def test_ray_finds_room_for_its_sockets(capsys):
-    folder = re.search(r"^folder=(.*)$", script_of(capsys), re.MULTILINE)[1]
+def test_the_paths_of_sockets_are_short_enough(capsys):
+    folder = re.search(r"^folder=(.*)$", render_script(capsys), re.MULTILINE)[1]
     longest = folder.replace("$SLURM_JOB_ID", "4294967295").replace("${SLURM_RESTART_COUNT:-0}", "99")
     assert len(f"{longest}/session_2026-01-01_00-00-00_123456_1234567/sockets/plasma_store_12") < 107
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "facts"),
     [
-        (["--time", "3h", "--", *RUN], "--time is written HH:MM:SS or D-HH:MM:SS"),
-        (["--time", "00:00:00", "--", *RUN], "longer than nothing"),
-        (
-            ["--sbatch=account=lab", "--", *RUN],
-            "--sbatch takes one line that begins with --, e.g. --sbatch=--account=lab, got",
-        ),
-        (["--sbatch=--account=lab\nrm x", "--", *RUN], "--sbatch takes one line"),
-        (["--name", "My Job", "--", *RUN], "--name must be lower-case"),
-        ([], "Say what to run after --, e.g. vera launch slurm"),
-        (["--", "status"], "vera status runs no trials"),
-        (
-            ["--", "run", "table2", "--profle", "paper"],
-            "cannot be run: vera run: there is no --profle. Did you mean --profile?",
-        ),
-        (
-            ["--", "run", "table2", "--seeds", "0"],
-            "cannot be run: vera run: argument --seeds: must be a whole number, at least 1",
-        ),
-        (["--", "run", "--help"], "it only prints a text"),
-        ([*SHARED, "--", *RUN, "--results-dir=/x"], "--results-dir is given before -- and after it"),
-        (["--output", "/no/such/folder/x", "--", *RUN], "cannot be written: No such file or directory"),
+        (["--time", "3h", "--", *RUN], ("--time", "HH:MM:SS", "'3h'")),
+        (["--time", "00:00:00", "--", *RUN], ("--time", "'00:00:00'")),
+        (["--sbatch=account=lab", "--", *RUN], ("--sbatch=--account=lab", "'account=lab'")),
+        (["--sbatch=--account=lab\nrm x", "--", *RUN], ("--sbatch", "rm x")),
+        (["--name", "My Job", "--", *RUN], ("--name", "'My Job'")),
+        ([], ("after --", "vera launch slurm")),
+        (["--", "status"], ("vera status",)),
+        (["--", "run", "table2", "--profle", "paper"], ("vera run", "--profle", "--profile?")),
+        (["--", "run", "table2", "--seeds", "0"], ("vera run", "--seeds", "at least 1")),
+        (["--", "run", "--help"], ("after --",)),
+        ([*SHARED, "--", *RUN, "--results-dir=/x"], ("--results-dir", "before", "after")),
+        (["--output", "/no/such/folder/x", "--", *RUN], ("/no/such/folder/x", "No such file or directory")),
     ],
 )
-def test_a_mistake_is_one_line(capsys, arguments, words):
-    assert words in error_of(capsys, "slurm", *arguments)
+def test_a_mistake_is_refused_in_one_line(capsys, arguments, facts):
+    assert_refused(capsys, facts, "slurm", *arguments)
 
 
-def test_it_can_be_saved_and_says_how_to_go_on(capsys, tmp_path):
+def test_the_script_can_be_saved_and_the_next_command_is_shown(capsys, tmp_path):
     file = tmp_path / "job.sh"
-    printed = text_of(capsys, "slurm", "--", *RUN)
+    printed = render_launch(capsys, "slurm", "--", *RUN)
     assert (
-        text_of(capsys, "slurm", "--output", file, "--", *RUN)
+        render_launch(capsys, "slurm", "--output", file, "--", *RUN)
         == f"Wrote {file}; to start it: sbatch {file}\n"
     )
     assert file.read_text() == printed
