@@ -4,9 +4,9 @@ number."""
 from dataclasses import replace
 
 import pytest
+from bench.cli.costs import duration, gpu_time, plan_cost, trial_cost
 from bench_helpers import row_of, stored
 
-from bench.cli.costs import duration, gpu_time, plan_cost, trial_cost
 from bench.cli.main import main
 from sweeps.trial.plan import Plan
 from sweeps.trial.sweep import find_sweep
@@ -27,7 +27,7 @@ def row(trial, seconds):
 
 def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.cli.verbs.run.own_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.planning.count_cores", lambda: 2)
     plan = ["plan", "toy-demo", "--profile", "smoke", "--only", "label=ML"]
     assert main(plan) == 0
     assert capsys.readouterr().out.startswith("toy-demo · smoke profile · 3 trials · 0 already done\n")

@@ -232,6 +232,7 @@ def test_every_method_has_its_page_and_every_page_its_method():
 
 
 def test_the_lines_that_pages_quote_are_lines_of_the_tables():
+    from bench.paper.experiments.images import FOR_SAMPLES
     from bench.paper.experiments.images import LINES as OF_TABLE_3
     from bench.paper.experiments.nice import LINES as OF_TABLE_2
     from bench.paper.experiments.tabular import LINES as OF_TABLE_6
@@ -239,19 +240,18 @@ def test_the_lines_that_pages_quote_are_lines_of_the_tables():
     labels = {"table2": OF_TABLE_2, "table3": OF_TABLE_3, "table6": OF_TABLE_6}
     for table, lines in labels.items():
         quoted = [label for of_page in pages.LINES.values() for label in of_page.get(table, ())]
-        shown = [line.label for line in lines if not getattr(line, "for_samples", False)]
+        shown = [line.label for line in lines if line.label not in FOR_SAMPLES]
         assert sorted(quoted) == sorted(shown)
 
 
 def test_the_toys_of_table_10_are_quoted_and_so_are_those_of_the_paper_once_they_are_there(
     tmp_path, monkeypatch
 ):
-    from bench.paper.experiments.mixtures import BEST_PCD, trained
+    from bench.paper.experiments.toys import MIXTURE
+    from bench.paper.tables.table10_lines import BEST_PCD
 
     quoted = {label for of_page in pages.LINES.values() for label in of_page.get("table10", ())}
-    assert quoted == {trial.label for trial in trained("laptop", "moons") if "σ" not in trial.label} | {
-        BEST_PCD
-    }
+    assert quoted == {line.label for line in MIXTURE.lines if "σ" not in line.label} | {BEST_PCD}
     monkeypatch.chdir(ROOT)
     assert "| moons | VERA λ=1 | " in pages.numbers("vera")
     laptop = (pages.TABLES / "table10.csv").read_text(encoding="utf-8")

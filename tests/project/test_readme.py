@@ -18,12 +18,12 @@ from locations import ROOT
 
 import vera
 from bench.catalogue import catalogue
-from bench.cli.main import main, parser
+from bench.cli.main import build_parser, main
 from bench.locations import PUBLISHED
-from sweeps.run.progress import line_for, widths_of
-from sweeps.run.provenance import provenance
+from sweeps.run.progress import format_row, measure_widths
+from sweeps.run.provenance import collect_provenance
 from sweeps.store.store import Store
-from sweeps.trial.filter import matching
+from sweeps.trial.filter import filter_trials
 from sweeps.trial.sweep import find_sweep
 from vera.spec.registry import methods
 
@@ -123,9 +123,9 @@ def test_every_make_target_exists(command):
 def test_every_command_is_one_that_the_parser_takes(command):
     words = shlex.split(command)[1:]
     if len(words) == 1:  # a verb that is spoken of
-        assert words[0] in parser().format_help().split()
+        assert words[0] in build_parser().format_help().split()
         return
-    arguments = parser().parse_args(words)
+    arguments = build_parser().parse_args(words)
     named = {getattr(arguments, "sweep", "ID"), *getattr(arguments, "names", [])} - PLACEHOLDERS - {"all"}
     if not arguments_of_others(arguments):
         assert named <= {*catalogue.sweep_names(), *catalogue.artifact_names()}
@@ -135,7 +135,7 @@ def test_every_command_is_one_that_the_parser_takes(command):
     for name in (
         [arguments.sweep] if getattr(arguments, "only", None) and not arguments_of_others(arguments) else []
     ):
-        assert matching(find_sweep(name).trials(arguments.profile), arguments.only)
+        assert filter_trials(find_sweep(name).trials(arguments.profile), arguments.only)
 
 
 def arguments_of_others(arguments):
@@ -148,7 +148,7 @@ def test_every_module_that_is_run_exists(command):
     module, *arguments = shlex.split(command)[2:]
     assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
     if module == "bench.cli.main":
-        parser().parse_args(arguments)
+        build_parser().parse_args(arguments)
 
 
 @pytest.mark.parametrize("file", sorted(set(re.findall(r"(?:csv:|--plugin )([^\s,]+)", "\n".join(FOUND)))))
@@ -244,17 +244,17 @@ def test_the_table_shown_is_the_published_one():
 def test_the_plan_shown_is_the_plan_made(name, tmp_path, monkeypatch, capsys):
     """On two cores, as the README says."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("bench.cli.verbs.run.own_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.planning.count_cores", lambda: 2)
     assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
     assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
 
 
 def test_the_trials_shown_for_table_2_are_those_that_ship():
-    ships = {row.trial_id[:8]: row for row in Store(f"{PUBLISHED}/trials").rows()}
+    ships = {row.trial_id[:8]: row for row in Store(f"{PUBLISHED}/trials").read_rows()}
     shown = [line for line in README.splitlines() if line.startswith(" ✓ ") and " mnist5k-logit " in line]
     assert len(shown) == 2
     assert shown == [
-        line_for(ships[line.split()[-1]], widths_of(find_sweep("table2").trials("laptop"))) for line in shown
+        format_row(ships[line.split()[-1]], measure_widths(find_sweep("table2").trials("laptop"))) for line in shown
     ]
 
 
@@ -265,8 +265,8 @@ def test_the_trial_that_is_replayed_ships_and_is_the_first_of_the_list(tmp_path,
     command = next(command for command in FOUND if command.startswith("vera replay ") and "ID" not in command)
     name = command.split()[-1]
     assert re.search(r"^ ✓ (.*)$", README, re.MULTILINE).group(1).endswith(f" {name}")
-    (row,) = [row for row in Store(f"{PUBLISHED}/trials").rows() if row.trial_id.startswith(name)]
-    here = provenance("cpu")
+    (row,) = [row for row in Store(f"{PUBLISHED}/trials").read_rows() if row.trial_id.startswith(name)]
+    here = collect_provenance("cpu")
     same = all(here[column] == getattr(row, column) for column in ("processor", "versions"))
     same = same and torch.backends.cpu.get_cpu_capability() == "AVX512"  # which "AMD EPYC" alone does not say
     code = main([*shlex.split(command)[1:], "--results-dir", str(tmp_path)])

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bench.cli.dataset_flag import dataset_part
+from bench.cli.dataset_flag import parse_dataset
 from vera.errors import DataMissing, SettingError, UnknownName
 
 
@@ -37,12 +37,12 @@ CSV = {"labels_per_class": 10, "held_out": 0.1, "standardise": True}
     ],
 )
 def test_names_and_settings(text, part):
-    assert dataset_part(text) == (part, None)
+    assert parse_dataset(text) == (part, None)
 
 
 def test_a_path_is_split_into_the_file_and_the_data_directory(file):
     text = f"csv:{file},label=species,labels_per_class=5,held_out=1e-1,standardise=false"
-    part, folder = dataset_part(text)
+    part, folder = parse_dataset(text)
     expected = {
         "name": "csv",
         "label": "species",
@@ -57,7 +57,7 @@ def test_a_path_is_split_into_the_file_and_the_data_directory(file):
 
 def test_a_file_in_the_working_directory(file, monkeypatch):
     monkeypatch.chdir(file.parent)
-    assert dataset_part("csv:iris.csv,label=species") == (
+    assert parse_dataset("csv:iris.csv,label=species") == (
         {"name": "csv", "label": "species", "file": "iris.csv", **CSV},
         ".",
     )
@@ -65,7 +65,7 @@ def test_a_file_in_the_working_directory(file, monkeypatch):
 
 def test_a_file_in_the_home_directory(file, monkeypatch):
     monkeypatch.setenv("HOME", str(file.parent))
-    assert dataset_part("csv:~/iris.csv,label=species")[1] == str(file.parent)
+    assert parse_dataset("csv:~/iris.csv,label=species")[1] == str(file.parent)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_file_in_the_home_directory(file, monkeypatch):
     [("label=5", "5"), ("label=true", "true"), ("label=none", "none"), ("label=a=b", "a=b")],
 )
 def test_a_column_may_be_called_anything(file, text, value):
-    assert dataset_part(f"csv:{file},{text}")[0]["label"] == value
+    assert parse_dataset(f"csv:{file},{text}")[0]["label"] == value
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_column_may_be_called_anything(file, text, value):
 )
 def test_mistakes(text, error, message):
     with pytest.raises(error, match=message):
-        dataset_part(text)
+        parse_dataset(text)
 
 
 def test_the_module_loads_without_torch():

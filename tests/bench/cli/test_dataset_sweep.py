@@ -6,9 +6,9 @@ import re
 import pytest
 from engine_helpers import ROOT
 
-from bench.data_names import slugify_data
 from bench.cli.main import main
-from bench.paper.experiments.tabular import own_table
+from bench.data_names import slugify_data
+from bench.paper.experiments.tabular import TABULAR
 from bench.paper.tables.table6 import Table6
 from vera.spec.registry import datasets
 
@@ -129,7 +129,7 @@ def test_one_file_with_other_settings_is_another_table():
         "standardise": True,
     }
     names = [
-        own_table({**file, **change}, "laptop").name
+        TABULAR.other_data({**file, **change}, "laptop").name
         for change in ({}, {"labels_per_class": 5}, {"standardise": False})
     ]
     assert names == [
@@ -137,17 +137,17 @@ def test_one_file_with_other_settings_is_another_table():
         "iris.csv (label=species, labels_per_class=5)",
         "iris.csv (label=species, standardise=false)",
     ]
-    assert own_table({"name": "wine", "labels_per_class": 10}, "laptop").name == "wine"
+    assert TABULAR.other_data({"name": "wine", "labels_per_class": 10}, "laptop").name == "wine"
     few = Table6({**file, "labels_per_class": 5}).names("laptop")
     assert few == (
         "table6-iris-csv-label-species-labels-per-class-5",
         "Table 6: accuracy with few labels on iris.csv (label=species, labels_per_class=5)",
     )
-    human = own_table({"name": "human", "labels_per_class": 5}, "paper")
+    human = TABULAR.other_data({"name": "human", "labels_per_class": 5}, "paper")
     assert (human.name, human.reference) == ("HUMAN (labels_per_class=5)", None), (
         "the paper has no value for five"
     )
-    assert own_table({"name": "human", "labels_per_class": 10}, "paper").reference == "HUMAN"
+    assert TABULAR.other_data({"name": "human", "labels_per_class": 10}, "paper").reference == "HUMAN"
 
 
 def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):

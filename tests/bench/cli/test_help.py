@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from bench.cli.main import main, parser
+from bench.cli.main import build_parser, main
 from bench.cli.verbs.launch import EXAMPLES
 
 
@@ -18,7 +18,7 @@ def verbs_of(top):
                 yield from (((name, *words), deeper) for words, deeper in verbs_of(inner))
 
 
-VERBS = dict(verbs_of(parser()))
+VERBS = dict(verbs_of(build_parser()))
 TYPED = {words: verb for words, verb in VERBS.items() if words != ("list",)}
 
 
@@ -30,7 +30,7 @@ def test_every_verb_ends_with_examples_that_the_parser_takes(words):
     for line in lines:
         vera, *typed = shlex.split(line)
         assert (vera, *typed[: len(words)]) == ("vera", *words)
-        parser().parse_args(typed)
+        build_parser().parse_args(typed)
 
 
 @pytest.mark.parametrize("system", list(EXAMPLES))

@@ -12,7 +12,7 @@ import pytest
 from bench_helpers import only_artifacts
 from engine_helpers import ROOT
 from locations import HELPERS
-from report_helpers import ARTIFACTS, fill, parsed, record_of, trial_of
+from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, parse_page
 
 from bench.cli.verbs.report import add_report
 from sweeps.errors import StoreError
@@ -36,12 +36,12 @@ def report(*words):
 
 
 def test_the_local_store_comes_first(here, capsys):
-    fill(here / "results/local")
-    fill(here / "results/published")
+    fill_store(here / "results/local")
+    fill_store(here / "results/published")
     assert report() == 0
     out = capsys.readouterr().out
     assert out.startswith("results/local/report.html  local trials: laptop 5, smoke 1")
-    assert parsed((here / "results/local/report.html").read_text(encoding="utf-8")).one(
+    assert parse_page((here / "results/local/report.html").read_text(encoding="utf-8")).one(
         "article", id="laptop-figure90"
     )
     assert not (here / "results/published/report.html").exists()
@@ -50,9 +50,9 @@ def test_the_local_store_comes_first(here, capsys):
 
 @pytest.mark.parametrize("words", [(), ("--from", "published")])
 def test_the_published_store_where_it_is_asked_for_or_the_only_one(here, capsys, words):
-    fill(here / "results/published")
+    fill_store(here / "results/published")
     if words:
-        fill(here / "results/local")
+        fill_store(here / "results/local")
     assert report(*words) == 0
     assert capsys.readouterr().out.startswith("results/published/report.html  published trials")
     assert "published: shipped with the code" in (here / "results/published/report.html").read_text(
@@ -62,7 +62,7 @@ def test_the_published_store_where_it_is_asked_for_or_the_only_one(here, capsys,
 
 
 def test_a_store_elsewhere(here, capsys):
-    fill(here / "mine")
+    fill_store(here / "mine")
     assert report("--results-dir", here / "mine") == 0
     assert (here / "mine/report.html").is_file()
 
@@ -82,17 +82,17 @@ def test_no_trials_at_all_is_one_clear_error(here, words, places):
 
 
 def test_an_empty_local_store_is_not_asked_for_by_name_in_vain(here):
-    fill(here / "results/published")
+    fill_store(here / "results/published")
     with pytest.raises(StoreError, match="no trials in results/local,"):
         report("--from", "local")
 
 
 def test_rows_of_another_protocol_are_left_out_and_counted(here):
-    store = fill(here / "results/local")
-    other = record_of(trial_of("ML", seed=9), -1.0)
+    store = fill_store(here / "results/local")
+    other = make_record(make_trial("ML", seed=9), -1.0)
     store.write(Record(replace(other.row, protocol=99), other.curves))
     report()
-    html = parsed((here / "results/local/report.html").read_text(encoding="utf-8"))
+    html = parse_page((here / "results/local/report.html").read_text(encoding="utf-8"))
     assert not list(html.all("tbody", id=f"trial-{other.row.trial_id}"))
     assert (
         html.one("header").one(class_="note").text
@@ -101,18 +101,18 @@ def test_rows_of_another_protocol_are_left_out_and_counted(here):
 
 
 def test_a_damaged_part_is_named_on_the_page_and_to_the_user(here, capsys):
-    fill(here / "results/local")
+    fill_store(here / "results/local")
     (here / "results/local/trials/rows/broken.parquet").write_bytes(b"no parquet")
     assert report() == 0
     assert "rows/broken.parquet is not readable" in capsys.readouterr().err
-    html = parsed((here / "results/local/report.html").read_text(encoding="utf-8"))
+    html = parse_page((here / "results/local/report.html").read_text(encoding="utf-8"))
     assert "rows/broken.parquet is not readable" in html.one("header").one(class_="note").text
 
 
 def test_open_shows_the_page(here, monkeypatch):
     shown = []
     monkeypatch.setattr("webbrowser.open", shown.append)
-    fill(here / "results/local")
+    fill_store(here / "results/local")
     report("--open")
     assert shown == [(here / "results/local/report.html").as_uri()]
 
@@ -124,11 +124,11 @@ class Refuse:
         if name.split(".")[0] in ("torch", "torchvision", "ray", "pandas", "optuna"):
             raise ImportError(f"{name} is not installed here")
 sys.meta_path.insert(0, Refuse())
-from report_helpers import ARTIFACTS, fill
+from report_helpers import ARTIFACTS, fill_store
 from pathlib import Path
 from bench.catalogue import catalogue
 vars(catalogue).update(collections=[], _registered={artifact.name: artifact for artifact in ARTIFACTS})
-fill(Path("results/local"))
+fill_store(Path("results/local"))
 from test_report_verb import report
 raise SystemExit(report())
 """

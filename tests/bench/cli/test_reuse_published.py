@@ -26,7 +26,7 @@ def clone(tmp_path, monkeypatch):
 def shipped(name):
     return {
         row.trial_id: row
-        for row in Store(ROOT / "results" / "published" / "trials", create=False).rows()
+        for row in Store(ROOT / "results" / "published" / "trials", create=False).read_rows()
         if row.label == name
     }
 
@@ -35,17 +35,17 @@ def test_a_plan_says_how_many_ship_and_takes_none(clone, capsys):
     assert main(["plan", "table2", *LINE, "--reuse-published"]) == 0
     assert "table2 · laptop profile · 2 trials · 0 already done · 2 published\n" in capsys.readouterr().out
     assert main(["run", "table2", *LINE, "--reuse-published", "--dry-run"]) == 0
-    assert Store(clone / "local" / "trials").rows() == []
+    assert Store(clone / "local" / "trials").read_rows() == []
 
 
 def test_trials_that_ship_are_in_the_own_store_as_they_were(clone, capsys):
     assert main(["run", "table2", *LINE, "--reuse-published"]) == 0
     assert "2 of 2 trials are done and in results/local" in capsys.readouterr().out
     store, ours = Store(clone / "local" / "trials"), Store(clone / "published" / "trials")
-    rows = {row.trial_id: row for row in store.rows()}
+    rows = {row.trial_id: row for row in store.read_rows()}
     assert len(rows) == 2
     assert {name: shipped("ML")[name] for name in rows} == rows
-    assert all(store.curves(name) == ours.curves(name) != [] for name in rows)
+    assert all(store.read_curves(name) == ours.read_curves(name) != [] for name in rows)
     assert main(["plan", "table2", *LINE]) == 0
     assert "2 trials · 2 already done\n" in capsys.readouterr().out
 

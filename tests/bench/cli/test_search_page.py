@@ -7,7 +7,7 @@ import shlex
 import pytest
 from locations import ROOT
 
-from bench.cli.main import parser
+from bench.cli.main import build_parser
 from bench.cli.verbs.search import SAMPLERS, SCHEDULERS, asked_search
 from bench.searches.problems import TASKS, find_search
 
@@ -19,7 +19,7 @@ SEARCHES = [command for command in COMMANDS if command.startswith("vera search")
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
 def test_the_commands_of_the_page_are_taken(command):
     words = shlex.split(command)[1:]
-    assert parser().parse_args(words).run.__name__ in {
+    assert build_parser().parse_args(words).run.__name__ in {
         "run_sweep" if words[0] == "retry" else words[0],
         f"{words[0]}_sweep",
     }
@@ -27,7 +27,7 @@ def test_the_commands_of_the_page_are_taken(command):
 
 @pytest.mark.parametrize("command", dict.fromkeys(SEARCHES))
 def test_what_they_search_is_declared(command):
-    arguments = parser().parse_args(shlex.split(command)[1:])
+    arguments = build_parser().parse_args(shlex.split(command)[1:])
     assert (
         asked_search(arguments).sweep
         == f"search-{find_search(arguments.task, arguments.method).name}-{arguments.sampler}"
