@@ -1,5 +1,5 @@
-"""Tasks: what a trial trains for, and what is measured when it is done. Importing this package registers them
-all."""
+"""Tasks: what a trial trains and what it measures at the end. Importing this package registers all of
+them."""
 
 from vera.tasks import density, images, joint, modes, studies
 

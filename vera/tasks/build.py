@@ -1,10 +1,10 @@
-"""From a trial as plain data to the Trainer that runs it.
+"""Builds the objects that a trial spec describes: data set, networks, method, task and Trainer.
 
-What follows from the data (`data_dim`, `classes`, `channels`, `side`) or from the generator (`latent_dim`) is
-filled in, so that no spec repeats it.
+Settings that follow from the data (`data_dim`, `classes`, `channels`, `side`) or from the generator
+(`latent_dim`) are inferred, so specs do not repeat them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -17,51 +17,51 @@ from vera.errors import CheckpointError, PluginError, SettingError, UnknownName,
 from vera.methods.contract import Method
 from vera.spec.registry import Registry, datasets, methods, models, tasks, wrap_plugin_errors
 from vera.spec.settings import check_names, settings_of
-from vera.spec.trial_spec import Component, TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec, split_component
 from vera.tasks.contract import Task
 from vera.training.checkpoint import read_checkpoint
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
+INFERRED_FROM_DATA = ("data_dim", "classes", "channels", "side")
 
-def build_dataset(part: Component, data_dir: str | Path | None = None) -> DataSet:
-    """The data set of a spec; `data_dir` is passed on where the data set reads files."""
-    source = build_source(part, data_dir)
+
+def build_dataset(component: Component, data_dir: str | Path | None = None) -> DataSet:
+    """The data set of a spec. `data_dir` is passed to data sets that read files."""
+    source = build_source(component, data_dir)
     if not isinstance(source, DataSet):
-        raise _wrong_kind(part, source, "DataSet")
+        raise _wrong_kind(component, source, "DataSet")
     return source
 
 
-def build_labelled(part: Component, data_dir: str | Path | None = None) -> LabelledData:
-    """The labelled data of a spec, to be split by its seed."""
-    source = build_source(part, data_dir)
+def build_labelled(component: Component, data_dir: str | Path | None = None) -> LabelledData:
+    """The labelled data of a spec, before it is split by the seed."""
+    source = build_source(component, data_dir)
     if not isinstance(source, LabelledData):
-        raise _wrong_kind(part, source, "LabelledData")
+        raise _wrong_kind(component, source, "LabelledData")
     return source
 
 
-def build_source(part: Component, data_dir: str | Path | None = None) -> Any:
-    """Whatever the name stands for: a data set, or labelled data."""
-    name, settings = _split(part)
+def build_source(component: Component, data_dir: str | Path | None = None) -> Any:
+    """The data set or labelled data that the component describes."""
+    name, settings = split_component(component)
     if data_dir is not None and "data_dir" in settings_of(datasets.get(name)):
         settings["data_dir"] = str(data_dir)
     return datasets.create(name, **settings)
 
 
-def locate_files(part: Component, data_dir: str | Path | None = None) -> None:
-    """`DataMissing` if a file is not there that this data set, with these settings, will read."""
-    name, settings = _split(part)
+def locate_files(component: Component, data_dir: str | Path | None = None) -> None:
+    """Raise `DataMissing` if a file that this data set will read with these settings does not exist."""
+    name, settings = split_component(component)
     locate = getattr(datasets.get(name), "locate", None)
     if locate is not None:
-        asked = signature(locate).parameters
-        locate(
-            data_dir, **{key: value for key, value in settings.items() if key in asked and key != "data_dir"}
-        )
+        accepted = signature(locate).parameters.keys() - {"data_dir"}
+        locate(data_dir, **{key: value for key, value in settings.items() if key in accepted})
 
 
 def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:
     """The method of a spec with its networks, initialised from the spec's seed."""
-    name, settings = _split(spec.method)
+    name, settings = split_component(spec.method)
     method = registry.get(name)
     if not isinstance(method, type) or not issubclass(method, Method):
         raise PluginError(f"The method '{name}' must be a subclass of vera.methods.Method, got {method!r}.")
@@ -70,21 +70,12 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
         if role not in roles:
             raise UnknownName(f"The method '{name}' has no network '{role}'; it has {', '.join(roles)}.")
     check_names(f"method '{name}'", {s: 1 for s in settings_of(method) if s not in roles}, settings)
-    missing = [role for role in roles if role not in spec.networks]
-    if missing:
+    if missing := [role for role in roles if role not in spec.networks]:
         raise VeraError(
-            f"The method '{name}' needs the networks {', '.join(roles)}; {', '.join(missing)} not given."
+            f"The method '{name}' needs the networks {', '.join(roles)}; missing: {', '.join(missing)}."
         )
-    facts = {name: getattr(dataset, name, None) for name in ("data_dim", "classes", "channels", "side")}
-    known = {name: fact for name, fact in facts.items() if fact is not None}
-    networks = {}
     with use_seed(derive_seed(spec.seed, "networks")):
-        for role in roles:
-            networks[role] = _build_network(spec.networks[role], known)
-            known |= (
-                {"latent_dim": networks[role].latent_dim} if hasattr(networks[role], "latent_dim") else {}
-            )
-        return registry.create(name, **networks, **settings)
+        return registry.create(name, **_build_networks(spec, roles, dataset), **settings)
 
 
 def build_trainer(
@@ -94,29 +85,27 @@ def build_trainer(
     device: str = "cpu",
     **options: Any,
 ) -> Trainer:
-    """A Trainer for the spec of a density. `options` go to the Trainer (evaluate, log_every, progress,
-    ...)."""
+    """A Trainer for a spec of the task "density". `options` go to the Trainer (evaluate, log_every, ...)."""
     if not isinstance(spec, TrialSpec):
         spec = TrialSpec.from_dict(spec)
-    _refuse_other_task(spec.task_component)
+    _check_is_density(spec.task_component)
     return build_plain_trainer(spec, data_dir=data_dir, device=device, **options)
 
 
 def build_plain_trainer(
     spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
 ) -> Trainer:
-    """What a task builds upon: the spec's method on its data set, whatever the task."""
+    """A Trainer for the spec's method on its data set, without an evaluation; tasks build on it."""
     dataset = build_dataset(spec.dataset, data_dir)
-    method = build_method(spec, dataset)
-    trainer = Trainer(
-        method,
-        dataset,
-        steps=spec.steps,
-        batch_size=spec.batch_size,
-        seed=spec.seed,
-        device=device,
-        **options,
-    )
+    return assemble_trainer(spec, build_method(spec, dataset), dataset, device=device, **options)
+
+
+def assemble_trainer(
+    spec: TrialSpec, method: Method, dataset: DataSet, *, device: str = "cpu", **options: Any
+) -> Trainer:
+    """A Trainer with the steps, batch size and seed of the spec, which is stored in its checkpoints."""
+    budget: dict[str, Any] = {"steps": spec.steps, "batch_size": spec.batch_size, "seed": spec.seed}
+    trainer = Trainer(method, dataset, device=device, **budget, **options)
     trainer.spec = spec.to_dict()
     return trainer
 
@@ -124,8 +113,7 @@ def build_plain_trainer(
 def load_trainer(
     path: str | Path, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
 ) -> Trainer:
-    """A Trainer rebuilt from a checkpoint alone, ready to go on. Only runs that were built from a spec can
-    be."""
+    """The Trainer of a checkpoint, ready to continue. The run must have been built from a spec."""
     state = read_checkpoint(Path(path), torch.device(device))
     if state["spec"] is None:
         raise CheckpointError(
@@ -138,44 +126,49 @@ def load_trainer(
     return trainer
 
 
-def _refuse_other_task(part: Component) -> None:
-    """Another task is built, and measured, by its own rules; trained as a density it would be another trial
-    than its spec says."""
-    if part == {"name": "density"}:
-        return
-    name, settings = _split(part)
-    tasks.create(name, **settings)  # a name or a setting that there is not is refused first
+def build_task(spec: TrialSpec) -> Task:
+    """The task of a spec."""
+    name, settings = split_component(spec.task_component)
+    return tasks.create(name, **settings)
+
+
+def compute_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
+    """The fingerprint of the spec's data."""
+    source = build_source(spec.dataset, data_dir)
+    with wrap_plugin_errors(f"computing the fingerprint of the data set '{spec.dataset['name']}'"):
+        fingerprint: str = source.fingerprint
+    return fingerprint
+
+
+def _build_networks(spec: TrialSpec, roles: Sequence[str], dataset: DataSet) -> dict[str, Any]:
+    """The networks by role, in the order of the roles, with inferred settings filled in."""
+    facts = {name: getattr(dataset, name, None) for name in INFERRED_FROM_DATA}
+    inferred = {name: fact for name, fact in facts.items() if fact is not None}
+    networks = {}
+    for role in roles:
+        name, settings = split_component(spec.networks[role])
+        accepted = settings_of(models.get(name))
+        defaults = {key: value for key, value in inferred.items() if key in accepted}
+        networks[role] = models.create(name, **(defaults | settings))
+        if hasattr(networks[role], "latent_dim"):
+            inferred["latent_dim"] = networks[role].latent_dim
+    return networks
+
+
+def _check_is_density(component: Component) -> None:
+    """Raise unless the task is "density": trained as a density, another task's trial would not be what its
+    spec says."""
+    if component == {"name": "density"}:
+        return  # without importing all tasks
+    name, settings = split_component(component)
+    tasks.create(name, **settings)  # an unknown name or setting raises first
     if name != "density":
         raise SettingError(
-            f"build_trainer trains densities, and the spec's task is '{name}': take vera.tasks.build.build_task(spec).build(spec). "
-            "A task of your own builds upon vera.tasks.build.build_plain_trainer(spec)."
+            f"build_trainer trains densities, but the spec's task is '{name}': use "
+            "vera.tasks.build.build_task(spec).build(spec). Your own tasks can build on build_plain_trainer."
         )
 
 
-def _wrong_kind(part: Component, source: Any, wanted: str) -> PluginError:
-    return PluginError(
-        f"The data set '{part['name']}' must be a vera.data.{wanted} for this task, got {type(source).__name__}."
-    )
-
-
-def _split(part: Component) -> tuple[str, dict[str, Any]]:
-    return part["name"], {key: value for key, value in part.items() if key != "name"}
-
-
-def _build_network(part: Component, known: dict[str, int]) -> Any:
-    name, settings = _split(part)
-    accepted = settings_of(models.get(name))
-    inferred = {key: value for key, value in known.items() if key in accepted}
-    return models.create(name, **(inferred | settings))
-
-
-def build_task(spec: TrialSpec) -> Task:
-    settings = dict(spec.task_component)
-    return tasks.create(settings.pop("name"), **settings)
-
-
-def data_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> str:
-    source = build_source(spec.dataset, data_dir)
-    with wrap_plugin_errors(f"asking the data set '{spec.dataset['name']}' for its fingerprint"):
-        fingerprint: str = source.fingerprint
-    return fingerprint
+def _wrong_kind(component: Component, source: Any, wanted: str) -> PluginError:
+    kind, name = type(source).__name__, component["name"]
+    return PluginError(f"The data set '{name}' must be a vera.data.{wanted} for this task, got {kind}.")

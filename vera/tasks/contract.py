@@ -1,8 +1,7 @@
-"""The task contract: what a trial trains for, and what is measured when it is done.
+"""The task contract: what a trial trains and what it measures at the end.
 
-A task builds the Trainer of a spec and, at the end, takes the measurements that go into the trial's row:
-numbers, and arrays to look at. All of it is plain data, so that reading a row needs neither the networks nor
-torch.
+A task builds the Trainer of a spec and measures the finished run. The measurement goes into the trial's row:
+metrics and arrays, all plain data, so reading a row needs neither the networks nor torch.
 """
 
 from abc import ABC, abstractmethod
@@ -20,29 +19,30 @@ from vera.training.trainer import Trainer
 
 @dataclass(frozen=True)
 class Measurement:
-    """Final metrics by name, and arrays by name."""
+    """Final metrics and arrays by name."""
 
     metrics: dict[str, float] = field(default_factory=dict)
     arrays: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Task(ABC):
-    """How the trials of one kind are built and measured."""
+    """Builds and measures the trials of one kind."""
 
     methods: ClassVar[Registry[Any]] = methods
-    """Where the name in a spec's `method` is looked up."""
+    """The registry in which the spec's `method` is looked up."""
 
     @abstractmethod
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
-    ) -> Trainer: ...
+    ) -> Trainer:
+        """The Trainer of a spec. `options` go to the Trainer."""
 
     @abstractmethod
     def measure(self, trainer: Trainer) -> Measurement:
-        """Of a run that ended ok."""
+        """The final metrics and arrays of a run whose outcome is "ok"."""
 
     def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
-        """Raise where the measurement could not be made: a file is not there or damaged, the data are of
-        another kind. What can be left out of it is said, one sentence each. The data set's own files are
-        looked for elsewhere."""
+        """Raise if the measurement will not be possible: a file is missing or damaged, or the data is of the
+        wrong kind. Returns one sentence for each optional measurement that will be left out. The files of the
+        data set are checked elsewhere (`vera.tasks.build.locate_files`)."""
         return ()

@@ -1,4 +1,4 @@
-"""The task "density": an energy model of a density, judged by its likelihood and by its samples."""
+"""The task "density": an energy model of a density, measured by its likelihood and its samples."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,19 +33,18 @@ from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100
-"""Points and images that a trial keeps to look at."""
+"""Number of samples that a trial stores: points of the plane, or images."""
 ESS_POINTS = 256
-VARIETY_POINTS = 500
+VARIANCE_POINTS = 500
 
 
 @tasks.register("density")
 class DensityTask(Task):
-    """An energy model of a density: judged by its likelihood where it has one, on a grid where it has two
-    dimensions.
+    """Measures the likelihood of a normalised model exactly and that of other models in the plane on a grid.
 
-    In the plane the truth is known: `ceiling` is what no model can exceed, and the samples that a method
-    trains with are judged by their likelihood under the true density and by their energy distance from data.
-    That samples look right says nothing of f.
+    For toy data the true density is known. `ceiling` is its mean log-likelihood, which no model can exceed.
+    The samples that a method trains with are measured by their log-likelihood under the true density and by
+    their energy distance from data. Trap: good samples do not imply a good f.
     """
 
     def build(
@@ -60,30 +59,31 @@ class DensityTask(Task):
 
     def measure(self, trainer: Trainer) -> Measurement:
         with use_seed(derive_seed(trainer.seed, "measurement")), torch.no_grad():
-            arrays = self._arrays(trainer)
-            metrics = self._likelihood(trainer) | self._entropy(trainer.method)
+            arrays = self._collect_arrays(trainer)
+            metrics = self._measure_likelihood(trainer) | self._measure_ess(trainer.method)
             if isinstance(trainer.data, Toy):
-                metrics |= self._against_truth(trainer.data, trainer.seed, arrays.get("training_samples"))
-            metrics |= self._variety(trainer)
+                samples = arrays.get("training_samples")
+                metrics |= self._compare_with_truth(trainer.data, trainer.seed, samples)
+            metrics |= self._measure_variance(trainer)
             return Measurement(metrics, arrays)
 
-    def _likelihood(self, trainer: Trainer) -> dict[str, float]:
+    def _measure_likelihood(self, trainer: Trainer) -> dict[str, float]:
         energy, data = trainer.method.energy, trainer.data
         if not isinstance(energy, Density):
-            return self._on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
-        evaluations = torch.tensor(
-            [row["test_log_likelihood"] for row in trainer.evaluations], dtype=torch.float64
-        )
-        best = {"best_test_log_likelihood": float(evaluations.amax())} if len(evaluations) > 1 else {}
-        return best | (
-            {"best_of_ten_batches": best_of_batches(energy, data, trainer.seed)}
-            if isinstance(data, Toy)
-            else {}
-        )
+            return self._integrate_on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
+        metrics = {}
+        if len(trainer.evaluations) > 1:
+            best = max(row["test_log_likelihood"] for row in trainer.evaluations)
+            metrics["best_test_log_likelihood"] = best
+        if isinstance(data, Toy):
+            metrics["best_of_ten_batches"] = best_of_batches(energy, data, trainer.seed)
+        return metrics
 
-    def _on_grid(self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int) -> dict[str, float]:
-        """The likelihood of an unnormalised model in the plane by quadrature, and how much of its mass the
-        grid may miss."""
+    def _integrate_on_grid(
+        self, energy: Callable[[Tensor], Tensor], data: DataSet, seed: int
+    ) -> dict[str, float]:
+        """The likelihood of an unnormalised model in the plane by quadrature, and the share of its mass on
+        the rim of the grid, which bounds what the grid misses."""
         estimate, normaliser = grid_log_likelihood(energy, data.test_points(seed))
         return {
             "grid_log_likelihood": estimate.mean,
@@ -92,49 +92,43 @@ class DensityTask(Task):
             "grid_rim_share": normaliser.rim_share,
         }
 
-    def _entropy(self, method: Method) -> dict[str, float]:
-        """Effective sample sizes of the trained proposal N(z0, diag η²), and of N(0, I) in its place (Sec.
+    def _measure_ess(self, method: Method) -> dict[str, float]:
+        """Effective sample sizes of the trained proposal N(z0, diag η²) and of the prior N(0, I) (Sec.
         5.2)."""
         entropy, generator = getattr(method, "entropy", None), getattr(method, "generator", None)
         if not isinstance(entropy, ImportanceEntropy) or not isinstance(generator, Generator):
             return {}
-        if not getattr(method, "entropy_weight", 0.0):  # then η was never trained
+        if not getattr(method, "entropy_weight", 0.0):  # η was not trained
             return {}
-        own, prior = (
-            posterior_ess(entropy, generator, ESS_POINTS),
-            prior_ess(generator, ESS_POINTS, entropy.k),
-        )
-        return {"posterior_ess": float(own.mean()), "prior_ess": float(prior.mean())}
+        proposal = posterior_ess(entropy, generator, ESS_POINTS)
+        prior = prior_ess(generator, ESS_POINTS, entropy.k)
+        return {"posterior_ess": float(proposal.mean()), "prior_ess": float(prior.mean())}
 
-    def _variety(self, trainer: Trainer) -> dict[str, float]:
-        """How much of the data's variance a generator's means g(z) have: a generator that has collapsed has
-        next to none.
+    def _measure_variance(self, trainer: Trainer) -> dict[str, float]:
+        """The variance of the generator's means g(z) as a share of the data's; near zero after a collapse.
 
-        Without the noise σε, which would pass for variety.
+        The noise σε is left out because it would hide a collapse.
         """
         generator = getattr(trainer.method, "generator", None)
         if not isinstance(generator, Generator):
             return {}
-        points = _test_points(trainer.data, trainer.seed, VARIETY_POINTS)
-        means = generator.mean(generator.sample_latent(VARIETY_POINTS))
-        return {
-            "generator_variance_share": float(
-                means.double().var(0).sum().cpu() / points.double().var(0).sum()
-            )
-        }
+        points = _draw_test_points(trainer.data, trainer.seed, VARIANCE_POINTS)
+        means = generator.mean(generator.sample_latent(VARIANCE_POINTS))
+        share = means.double().var(0).sum().cpu() / points.double().var(0).sum()
+        return {"generator_variance_share": float(share)}
 
-    def _against_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
+    def _compare_with_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
         metrics = {"ceiling": float(data.log_density(data.test_points(seed)).double().mean())}
         if samples is not None:
             metrics["sample_log_density"] = float(data.log_density(samples).double().mean())
             metrics["sample_energy_distance"] = energy_distance(samples, data.test_points(seed, len(samples)))
         return metrics
 
-    def _arrays(self, trainer: Trainer) -> dict[str, Tensor]:
+    def _collect_arrays(self, trainer: Trainer) -> dict[str, Tensor]:
         method, n = trainer.method, PLANE_SAMPLES if trainer.data.data_dim == 2 else IMAGE_SAMPLES
         arrays: dict[str, Tensor] = {}
         if trainer.data.data_dim == 2:
-            arrays["data_samples"] = _test_points(trainer.data, trainer.seed, n)
+            arrays["data_samples"] = _draw_test_points(trainer.data, trainer.seed, n)
             arrays["density_image"] = density_image(method.energy).float()
         if isinstance(method.energy, Density):
             arrays["exact_samples"] = draw_exact_samples(method.energy, n)
@@ -145,8 +139,8 @@ class DensityTask(Task):
         return {name: array.detach().cpu() for name, array in arrays.items()}
 
 
-def _test_points(data: DataSet, seed: int, n: int) -> Tensor:
-    """n of them, or all of a test set that has fewer."""
+def _draw_test_points(data: DataSet, seed: int, n: int) -> Tensor:
+    """n test points, or all of a test set that has fewer."""
     try:
         return data.test_points(seed, n)
     except SettingError:

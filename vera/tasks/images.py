@@ -1,12 +1,12 @@
-"""The task "images": a classifier of images that is an energy model too, judged as a classifier, as a
+"""The task "images": a classifier of images that is also an energy model, measured as a classifier, as a
 detector of outliers, and by its samples.
 
-Where the method has a generator, samples are its own and the same after MALA refinement; JEM's are the chains
-of its buffer. What is kept to look at is kept as bytes: a sheet of either, two chains step by step, and
-refined samples sorted by class.
+If the method has a generator, its samples are measured before and after MALA refinement; for JEM the chains
+of its buffer are measured. Images are stored as bytes: some samples of each kind, two chains step by step,
+and refined samples sorted by class.
 
-Traps: a distance or a score means something only beside the network and the number of samples it was taken
-with, so both stand in the metrics; and an unseen set whose files are not here is left out, never replaced.
+Traps: FID, KID and Inception Score depend on the feature network and the number of samples, so both are
+stored in the metrics. An unseen set whose files are missing is left out, never replaced.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
 from vera.evaluation.features import FeatureNetwork, as_bytes
 from vera.evaluation.inception import find_inception_file, load_inception
 from vera.evaluation.outliers import bin_scores, compute_aurocs, outlier_metrics, outlier_scores
-from vera.evaluation.quality import Reference, compute_reference, image_quality
+from vera.evaluation.quality import compute_reference, image_quality
 from vera.evaluation.refinement import refine_samples, sort_by_class, trace_chains
 from vera.models.classifier import Classifier
 from vera.models.generator import Generator
@@ -44,11 +44,11 @@ CHAINS = 2
 
 @tasks.register("images")
 class ImageTask(JointTask):
-    """Classification, outliers and samples of images.
+    """Measures classification, outlier detection and samples of images.
 
-    `features` is the network behind FID, KID and the Inception Score; `samples` how many images they are of;
-    `refining_steps` those of MALA, after `tuning_steps` that set its step size; `unseen` the sets that are to
-    be told from held-out images; `shown`, `per_class` and `chain_steps` what is kept to look at.
+    `features` is the network behind FID, KID and the Inception Score, computed from `samples` images. MALA
+    takes `refining_steps` after `tuning_steps` that adapt its step size. `unseen` names the sets that are to
+    be distinguished from held-out images. `shown`, `per_class` and `chain_steps` limit what is stored.
     """
 
     @validated
@@ -70,27 +70,23 @@ class ImageTask(JointTask):
             unseen_sets.get(name)
 
     def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
-        """Unseen sets whose files are not here are named now: a trial without them is whole, and is not
-        trained again for them."""
+        """Also lists the unseen sets whose files are missing: a trial measured without them counts as
+        complete and is not run again for them."""
         if build_labelled(spec.dataset, data_dir).channels is None:
-            raise IncompatibleModel(
-                f"The task 'images' needs a data set of images; '{spec.dataset['name']}' is none."
-            )
+            raise _not_images(spec.dataset["name"])
         if self.features == "inception":
             find_inception_file(data_dir)
-        return [text for name in self.unseen if (text := _missing(name, data_dir))]
+        return [text for name in self.unseen if (text := _report_missing(name, data_dir))]
 
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
-        """What the measurement at the end will need is looked for now, not after days of training."""
+        """Load what the measurement needs before the run, so that it cannot fail after days of training."""
         trainer = super().build(spec, data_dir=data_dir, device=device, **options)
         if not isinstance(trainer.data, Split) or trainer.data.channels is None:
-            raise IncompatibleModel(
-                f"The task 'images' needs a data set of images; '{trainer.data.name}' is none."
-            )
+            raise _not_images(trainer.data.name)
         self.data_dir = data_dir
-        self.network = self._network(trainer.data, device)
+        self.network = self._load_features(trainer.data, device)
         return trainer
 
     def measure(self, trainer: Trainer) -> Measurement:
@@ -99,18 +95,18 @@ class ImageTask(JointTask):
         assert isinstance(classifier, Classifier)
         plain = super().measure(trainer)
         with use_seed(derive_seed(trainer.seed, "images")):
-            outliers = self._outliers(classifier, data, trainer.seed)
-            samples = self._samples(trainer, classifier, data)
+            outliers = self._measure_outliers(classifier, data, trainer.seed)
+            samples = self._measure_samples(trainer, classifier, data)
         return Measurement(
             plain.metrics | outliers.metrics | samples.metrics,
             plain.arrays | outliers.arrays | samples.arrays,
         )
 
-    def _looked_at(self, trainer: Trainer, data: Split) -> Measurement:
-        """Images have more to show than the digits of a table."""
+    def _sample_images(self, trainer: Trainer, data: Split) -> Measurement:
+        """Nothing: `_measure_samples` draws the samples of this task."""
         return Measurement()
 
-    def _outliers(self, classifier: Classifier, data: Split, seed: int) -> Measurement:
+    def _measure_outliers(self, classifier: Classifier, data: Split, seed: int) -> Measurement:
         seen = outlier_scores(classifier, data.held_out)
         found = {}
         for name in self.unseen:
@@ -123,32 +119,34 @@ class ImageTask(JointTask):
             {f"histogram_{name}": count for name, count in counts.items()},
         )
 
-    def _samples(self, trainer: Trainer, classifier: Classifier, data: Split) -> Measurement:
+    def _measure_samples(self, trainer: Trainer, classifier: Classifier, data: Split) -> Measurement:
         generator = getattr(trainer.method, "generator", None)
         if isinstance(generator, Generator):
-            return self._of_generator(LatentRefiner(classifier, generator), classifier, data)
+            return self._measure_generator(LatentRefiner(classifier, generator), classifier, data)
         with evaluation_mode(classifier):
             drawn = trainer.method.training_samples(self.samples)
         if drawn is None:
             return Measurement()
         chains = drawn.detach().float().cpu()
-        arrays = {"training_samples": as_bytes(chains[: self.shown]), **self._by_class(classifier, chains)}
-        return Measurement(self._quality({"": chains}, data), arrays)
-
-    def _of_generator(self, refiner: LatentRefiner, classifier: Classifier, data: Split) -> Measurement:
-        made = refine_samples(refiner, self.samples, self.refining_steps, tuning_steps=self.tuning_steps)
         arrays = {
-            "generated_samples": as_bytes(made.generated[: self.shown]),
-            "refined_samples": as_bytes(made.refined[: self.shown]),
-            "chain_images": as_bytes(trace_chains(refiner, CHAINS, self.chain_steps)),
-            **self._by_class(classifier, made.refined),
+            "training_samples": as_bytes(chains[: self.shown]),
+            **self._pick_by_class(classifier, chains),
         }
-        return Measurement(
-            made.metrics() | self._quality({"": made.refined, "generated_": made.generated}, data), arrays
-        )
+        return Measurement(self._measure_quality({"": chains}, data), arrays)
 
-    def _by_class(self, classifier: Classifier, images: Tensor) -> dict[str, Tensor]:
-        """Samples that the classifier puts into a class, the surest first, with their labels and p(y|x)."""
+    def _measure_generator(self, refiner: LatentRefiner, classifier: Classifier, data: Split) -> Measurement:
+        samples = refine_samples(refiner, self.samples, self.refining_steps, tuning_steps=self.tuning_steps)
+        arrays = {
+            "generated_samples": as_bytes(samples.generated[: self.shown]),
+            "refined_samples": as_bytes(samples.refined[: self.shown]),
+            "chain_images": as_bytes(trace_chains(refiner, CHAINS, self.chain_steps)),
+            **self._pick_by_class(classifier, samples.refined),
+        }
+        quality = self._measure_quality({"": samples.refined, "generated_": samples.generated}, data)
+        return Measurement(samples.metrics() | quality, arrays)
+
+    def _pick_by_class(self, classifier: Classifier, images: Tensor) -> dict[str, Tensor]:
+        """The samples with the highest p(y|x) for each class, with labels and probabilities."""
         chosen = sort_by_class(classifier, images, self.per_class)
         return {
             "class_samples": as_bytes(chosen.images),
@@ -156,23 +154,18 @@ class ImageTask(JointTask):
             "class_probabilities": chosen.probabilities,
         }
 
-    def _quality(self, sets: dict[str, Tensor], data: Split) -> dict[str, float]:
-        """Of each set of samples, its metrics under its prefix."""
+    def _measure_quality(self, sets: dict[str, Tensor], data: Split) -> dict[str, float]:
+        """The metrics of each set of samples, with the set's prefix."""
         if self.network is None:
             return {}
-        reference = self._reference(self.network, data)
-        found = {
-            prefix: image_quality(self.network, images, reference).metrics()
-            for prefix, images in sets.items()
-        }
-        return {
-            f"{prefix}{name}": value for prefix, metrics in found.items() for name, value in metrics.items()
-        }
+        reference = compute_reference(self.network, scaled(data.train), self.data_dir)
+        metrics: dict[str, float] = {}
+        for prefix, images in sets.items():
+            quality = image_quality(self.network, images, reference).metrics()
+            metrics |= {f"{prefix}{name}": value for name, value in quality.items()}
+        return metrics
 
-    def _reference(self, network: FeatureNetwork, data: Split) -> Reference:
-        return compute_reference(network, scaled(data.train), self.data_dir)
-
-    def _network(self, data: Split, device: str) -> FeatureNetwork | None:
+    def _load_features(self, data: Split, device: str) -> FeatureNetwork | None:
         if self.features == "none":
             return None
         if self.features == "inception":
@@ -180,9 +173,12 @@ class ImageTask(JointTask):
         return DigitFeatures(DigitRecipe(side=data.side or 32), data_dir=self.data_dir, device=device)
 
 
-def _missing(name: str, data_dir: str | Path | None) -> str:
-    """What to say of an unseen set that will be left out; nothing of one that is here. A damaged one is an
-    error."""
+def _not_images(name: str) -> IncompatibleModel:
+    return IncompatibleModel(f"The task 'images' needs a data set of images, got '{name}'.")
+
+
+def _report_missing(name: str, data_dir: str | Path | None) -> str:
+    """A sentence about an unseen set whose files are missing; empty if they exist. Damaged files raise."""
     verify = getattr(unseen_sets.get(name), "verify", None)
     try:
         if verify is not None:

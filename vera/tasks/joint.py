@@ -1,9 +1,9 @@
-"""The task "joint": a classifier that is an energy model, trained with few labels or all, judged on held-out
-points (Sec. 6).
+"""The task "joint": a classifier that is also an energy model, trained with few or all labels and measured on
+held-out points (Sec. 6).
 
-The accuracy that counts is the last one, as in the paper; the best on the way stands beside it under its own
-name. Where points are images and the method has a generator, samples are kept as the generator makes them and
-after 100 MALA steps (Figure 8).
+The reported accuracy is the last one, as in the paper; the best accuracy during training is stored under its
+own name. If the points are images and the method has a generator, its samples are stored before and after 100
+MALA steps (Figure 8).
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ from vera.models.generator import Generator
 from vera.samplers import LatentRefiner
 from vera.spec.registry import joint_methods, tasks
 from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import build_labelled, build_method
+from vera.tasks.build import assemble_trainer, build_labelled, build_method
 from vera.tasks.contract import Measurement, Task
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
@@ -31,7 +31,7 @@ IMAGES, REFINING_STEPS = 100, 100
 
 @tasks.register("joint")
 class JointTask(Task):
-    """Classification and density in one network."""
+    """Trains and measures a classifier that is also an energy model."""
 
     methods = joint_methods
 
@@ -40,18 +40,15 @@ class JointTask(Task):
     ) -> Trainer:
         data = build_labelled(spec.dataset, data_dir).split(spec.seed)
         method = build_method(spec, data, self.methods)
-        known = getattr(method.energy, "classes", data.classes)
-        if known < data.classes:  # the first batch need not hold the class that has no place
+        classes = getattr(method.energy, "classes", data.classes)
+        if classes < data.classes:  # the first batch may lack the class that the network does not have
             network = type(method.energy).__name__
             raise IncompatibleModel(
-                f"{method.label()}: {network} has classes={known}, the data set '{data.name}' has {data.classes} classes."
+                f"{method.label()}: {network} has classes={classes}, "
+                f"the data set '{data.name}' has {data.classes} classes."
             )
-        trainer = Trainer(
-            method, data, steps=spec.steps, batch_size=spec.batch_size, seed=spec.seed, device=device,
-            evaluate=ClassificationEvaluation(data), evaluate_every=spec.evaluate_every, **options,
-        )  # fmt: skip
-        trainer.spec = spec.to_dict()
-        return trainer
+        evaluation = {"evaluate": ClassificationEvaluation(data), "evaluate_every": spec.evaluate_every}
+        return assemble_trainer(spec, method, data, device=device, **evaluation, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:
         data, classifier = trainer.data, trainer.method.energy
@@ -59,14 +56,14 @@ class JointTask(Task):
         assert isinstance(classifier, Classifier)
         with use_seed(derive_seed(trainer.seed, "measurement")):
             logits = predict(classifier, data.held_out).double()
-            metrics = self._facts(data) | self._over_time(trainer, data, logits.argmax(1))
+            metrics = self._describe_data(data) | self._summarise_accuracy(trainer, data, logits.argmax(1))
             diagram = Reliability.from_probabilities(torch.softmax(logits, dim=1), data.held_out_labels)
             arrays = {"reliability": torch.stack([diagram.counts, diagram.confidence, diagram.accuracy])}
-            looked_at = self._looked_at(trainer, data)
-            return Measurement(metrics | looked_at.metrics, arrays | looked_at.arrays)
+            samples = self._sample_images(trainer, data)
+            return Measurement(metrics | samples.metrics, arrays | samples.arrays)
 
-    def _facts(self, data: Split) -> dict[str, float]:
-        """What the data hold (Table 8)."""
+    def _describe_data(self, data: Split) -> dict[str, float]:
+        """Number of features, examples and classes, and the share of the largest class (Table 8)."""
         facts = data.facts
         return {
             "features": float(facts.features),
@@ -75,22 +72,19 @@ class JointTask(Task):
             "max_class_percent": facts.largest_class,
         }
 
-    def _over_time(self, trainer: Trainer, data: Split, predicted: Tensor) -> dict[str, float]:
-        """What became of the accuracy on the way, and whether the classifier ended up saying one class for
-        everything."""
-        accuracies = torch.tensor([row["test_accuracy"] for row in trainer.evaluations], dtype=torch.float64)
+    def _summarise_accuracy(self, trainer: Trainer, data: Split, predicted: Tensor) -> dict[str, float]:
+        """The best accuracy during training, and whether the classifier collapsed to a single class."""
         return {
-            "best_test_accuracy": float(accuracies.amax()),
+            "best_test_accuracy": max(row["test_accuracy"] for row in trainer.evaluations),
             "majority_share": data.majority_share,
             "collapsed": float(is_collapsed(predicted, data.held_out_labels)),
         }
 
-    def _looked_at(self, trainer: Trainer, data: Split) -> Measurement:
-        """Where a point is an image, a generator's samples and the same after refinement."""
+    def _sample_images(self, trainer: Trainer, data: Split) -> Measurement:
+        """The generator's samples before and after refinement, if the points are images."""
         generator = getattr(trainer.method, "generator", None)
         if data.side is None or not isinstance(generator, Generator):
             return Measurement()
-        made = refine_samples(LatentRefiner(trainer.method.energy, generator), IMAGES, REFINING_STEPS)
-        return Measurement(
-            made.metrics(), {"generated_samples": made.generated, "refined_samples": made.refined}
-        )
+        samples = refine_samples(LatentRefiner(trainer.method.energy, generator), IMAGES, REFINING_STEPS)
+        arrays = {"generated_samples": samples.generated, "refined_samples": samples.refined}
+        return Measurement(samples.metrics(), arrays)

@@ -1,10 +1,10 @@
-"""The task "modes": a generator of StackedMNIST, judged by how many of the 1,000 triples of digits it makes
+"""The task "modes": counts how many of the 1,000 triples of digits a generator of StackedMNIST produces
 (Sec. 5.2, B.5).
 
-Samples have their noise σε and batch norm takes their own statistics, as in training; each channel is
-classified by the digit classifier, trained here on digits resized as the data set's are. The same count on
-held-out data, as many images, stands beside it: it is what a perfect generator would reach with this
-classifier and this many samples, so no count is to be read without it.
+Samples include the noise σε, and batch norm uses the statistics of the samples, as in training. Each channel
+is classified by a digit classifier trained on digits resized like those of the data set. The same count on as
+many held-out images is stored too: a perfect generator would reach it with this classifier and this number of
+samples, so compare every count with it.
 
 Trap: the paper's 10,000 samples can show 1,000 modes; a few hundred cannot.
 """
@@ -32,11 +32,10 @@ from vera.training.trainer import Trainer
 
 @tasks.register("modes")
 class ModesTask(Task):
-    """Modes among `samples` images of the generator, drawn `batch` at a time; the classifier sees its digits
-    `epochs` times.
+    """Counts the modes among `samples` images, drawn `batch` at a time; the classifier trains for `epochs`.
 
-    One batch of all samples is the published way; smaller ones bound the memory and are normalised each on
-    its own.
+    The published code draws all samples in one batch. Smaller batches limit the memory; batch norm then uses
+    the statistics of each batch. `shown` is the number of samples that are stored.
     """
 
     @validated
@@ -48,18 +47,18 @@ class ModesTask(Task):
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
-        """The classifier is found or trained first: without it a finished run could not be counted."""
+        """Load or train the classifier before the run, so that the measurement cannot fail after it."""
         trainer = build_plain_trainer(
             spec, data_dir=data_dir, device=device, evaluate_every=spec.evaluate_every, **options
         )
         data = trainer.data
         if not isinstance(data, StackedMNIST):
             raise IncompatibleModel(
-                f"The task 'modes' counts those of 'stacked-mnist'; '{data.name}' has none that it knows."
+                f"The task 'modes' needs the data set 'stacked-mnist', got '{data.name}'."
             )
         if not isinstance(getattr(trainer.method, "generator", None), Generator):
             raise IncompatibleModel(
-                f"The task 'modes' counts those of a generator; '{spec.method['name']}' has none."
+                f"The task 'modes' needs a method with a generator; '{spec.method['name']}' has none."
             )
         recipe = DigitRecipe(data.side, "resize", data.source, self.epochs)
         self.classifier = DigitFeatures(recipe, data_dir=data_dir, device=device)
@@ -70,7 +69,7 @@ class ModesTask(Task):
         assert isinstance(data, StackedMNIST)
         assert isinstance(generator, Generator)
         with use_seed(derive_seed(trainer.seed, "modes")):
-            images = self._drawn(generator)
+            images = self._draw_images(generator)
         shares = data.mode_shares()
         metrics = count_modes(self.classifier.classify_channels(images), shares).metrics()
         held_out = self.classifier.classify_channels(data.test_points(trainer.seed, self.samples))
@@ -79,9 +78,6 @@ class ModesTask(Task):
         metrics["classifier_accuracy"] = self.classifier.accuracy
         return Measurement(metrics, {"generated_samples": as_bytes(images[: self.shown])})
 
-    def _drawn(self, generator: Generator) -> Tensor:
-        parts = [
-            generator.sample(min(self.batch, self.samples - done))
-            for done in range(0, self.samples, self.batch)
-        ]
-        return torch.cat([part.float().cpu() for part in parts])
+    def _draw_images(self, generator: Generator) -> Tensor:
+        sizes = [min(self.batch, self.samples - start) for start in range(0, self.samples, self.batch)]
+        return torch.cat([generator.sample(size).float().cpu() for size in sizes])

@@ -1,5 +1,4 @@
-"""Trials of the two studies: from end to end, killed and resumed, and what of them is part of a trial's
-identity."""
+"""Trials of the studies of estimators: complete runs, resumed runs and trial identity."""
 
 import json
 import math
@@ -7,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from conformance import expect_refusal, other_values
+from conformance import other_values
 from engine_helpers import content
+from facts import raises_with
 
 from sweeps.run.attempt import Attempt, run_trial
 from sweeps.run.conditions import Conditions
@@ -31,45 +31,42 @@ METHODS = {
 
 
 def spec(method="importance", noise="deviation", **changes):
-    method = METHODS[method] if isinstance(method, str) else method
-    parts = {
-        "dataset": {"name": "mnist5k-pixels", "side": 14}, "method": method, "steps": 6, "batch_size": 20, "task": "score-error",
+    fields = {
+        "dataset": {"name": "mnist5k-pixels", "side": 14},
         "networks": {"generator": {"name": "pca-generator", "latent_dim": 5, "noise": noise}},
-    }  # fmt: skip
-    return TrialSpec(**(parts | changes))
+        "method": METHODS[method] if isinstance(method, str) else method,
+        "steps": 6,
+        "batch_size": 20,
+        "task": "score-error",
+    }
+    return TrialSpec(**(fields | changes))
 
 
 def offset_spec(**changes):
-    parts = {"dataset": {"name": "gaussian", "dim": 128}, "networks": {}, "method": {"name": "shifted-proposal"},
-             "steps": 6, "batch_size": 200, "task": "ess-offset"}  # fmt: skip
-    return TrialSpec(**(parts | changes))
+    fields = {
+        "dataset": {"name": "gaussian", "dim": 128},
+        "networks": {},
+        "method": {"name": "shifted-proposal"},
+        "steps": 6,
+        "batch_size": 200,
+        "task": "ess-offset",
+    }
+    return TrialSpec(**(fields | changes))
 
 
-def metrics_of(record):
+def read_metrics(record):
     return json.loads(record.row.metrics)
 
 
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("noise", ["deviation", "variance"])
-def test_a_study_ends_as_a_row(name, noise):
+def test_a_study_produces_a_row(name, noise):
     record = run_trial(Trial(spec(name, noise), "smoke"))
-    row, metrics = record.row, metrics_of(record)
-    assert (row.outcome, row.reason, row.outcome_step, row.energy, row.task) == (
-        "ok",
-        "",
-        6,
-        "",
-        "score-error",
-    )
-    assert metrics.keys() >= {
-        "loss",
-        "signed_bias",
-        "absolute_bias",
-        "rms_bias",
-        "deviation",
-        "rms_noise",
-        "sigma",
-    }
+    row, metrics = record.row, read_metrics(record)
+    assert (row.outcome, row.reason, row.outcome_step) == ("ok", "", 6)
+    assert (row.energy, row.task) == ("", "score-error")
+    assert metrics.keys() >= {"loss", "sigma", "deviation", "rms_noise"}
+    assert metrics.keys() >= {"signed_bias", "absolute_bias", "rms_bias"}
     assert 0 <= abs(metrics["signed_bias"]) <= metrics["absolute_bias"] <= metrics["rms_bias"]
     assert ("posterior_ess" in metrics) == (name == "importance")
     if name == "importance":
@@ -82,7 +79,7 @@ def test_a_study_ends_as_a_row(name, noise):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_study_that_is_killed_and_resumed_leaves_the_same_row(name, tmp_path):
+def test_a_resumed_study_produces_the_same_row(name, tmp_path):
     trial, conditions = Trial(spec(name), "smoke"), Conditions(checkpoint_dir=str(tmp_path))
     first = Attempt(trial, conditions)
     first.trainer.run(until=3)
@@ -94,14 +91,14 @@ def test_a_study_that_is_killed_and_resumed_leaves_the_same_row(name, tmp_path):
     assert content(second.record()) == content(run_trial(trial))
 
 
-def test_all_estimators_of_a_seed_are_judged_at_the_same_pairs(monkeypatch):
+def test_all_estimators_with_the_same_seed_are_measured_at_the_same_pairs(monkeypatch):
     seen = []
 
-    def noting(entropy, generator, pairs, repeats):
+    def record_call(entropy, generator, pairs, repeats):
         seen.append((pairs, repeats))
         return score_error(entropy, generator, pairs, repeats)
 
-    monkeypatch.setattr("vera.tasks.studies.score_error.score_error", noting)
+    monkeypatch.setattr("vera.tasks.studies.score_error.score_error", record_call)
     for name, seed in (("importance", 0), ("hmc", 0), ("latent", 0), ("latent", 1)):
         run_trial(Trial(replace(spec(name), seed=seed), "smoke"))
     (z0, x), *others = [pairs for pairs, _ in seen]
@@ -109,9 +106,9 @@ def test_all_estimators_of_a_seed_are_judged_at_the_same_pairs(monkeypatch):
     assert [repeats for _, repeats in seen] == [4, 4, 2, 2]
 
 
-def test_the_seed_decides_all_numbers():
+def test_the_seed_determines_the_metrics():
     one, again, other = (
-        metrics_of(run_trial(Trial(replace(spec(), seed=seed), "smoke"))) for seed in (0, 0, 1)
+        read_metrics(run_trial(Trial(replace(spec(), seed=seed), "smoke"))) for seed in (0, 0, 1)
     )
     assert one == again
     assert one["rms_bias"] != other["rms_bias"]
@@ -140,7 +137,7 @@ def test_every_setting_of_an_estimator_is_part_of_its_trials_identity(name, sett
     assert usual.id != changed.id
 
 
-def test_the_noise_and_the_digits_are_part_of_the_identity_and_a_row_leads_back_to_its_trial():
+def test_the_noise_and_the_digits_are_part_of_the_identity():
     trials = [Trial(spec()), Trial(spec(noise="variance")), Trial(spec(dataset={"name": "mnist5k-pixels"}))]
     assert len({trial.id for trial in trials}) == 3
     assert trials[0].facts["networks"] == {
@@ -149,7 +146,7 @@ def test_the_noise_and_the_digits_are_part_of_the_identity_and_a_row_leads_back_
     assert Trial.from_facts(json.loads(json.dumps(trials[1].facts))).id == trials[1].id
 
 
-def test_ess_against_offset_meets_the_known_values_and_the_simulation_in_one_dimension():
+def test_ess_against_offset_matches_known_values_and_a_one_dimensional_simulation():
     record = run_trial(Trial(offset_spec(steps=21, batch_size=20 * 1_000), "smoke"))
     offset, ess, error = (record.arrays[name].tolist() for name in ("offset", "ess", "ess_se"))
     assert offset == pytest.approx([0.25 * i for i in range(21)])
@@ -160,12 +157,12 @@ def test_ess_against_offset_meets_the_known_values_and_the_simulation_in_one_dim
         assert ess[i] == pytest.approx(expected, rel=0.01, abs=5 * error[i])
         standard_error = math.hypot(error[i], float(simulated.std()) / math.sqrt(20_000))
         assert ess[i] == pytest.approx(float(simulated.mean()), abs=5 * standard_error + 1e-4)
-    assert metrics_of(record)["ess_unshifted"] == pytest.approx(20, abs=1e-4)
-    assert metrics_of(record)["ess_far"] == pytest.approx(max(ess[9:]))
+    assert read_metrics(record)["ess_unshifted"] == pytest.approx(20, abs=1e-4)
+    assert read_metrics(record)["ess_far"] == pytest.approx(max(ess[9:]))
     assert record.row.outcome == "ok"
 
 
-def test_the_offset_study_resumes_and_needs_no_large_offset(tmp_path):
+def test_the_offset_study_resumes_and_works_without_large_offsets(tmp_path):
     trial, conditions = (
         Trial(offset_spec(method={"name": "shifted-proposal", "largest": 1.5})),
         Conditions(checkpoint_dir=str(tmp_path)),
@@ -177,30 +174,27 @@ def test_the_offset_study_resumes_and_needs_no_large_offset(tmp_path):
     second.advance(60.0)
     record = second.record()
     assert content(record) == content(run_trial(trial))
-    assert "ess_far" not in metrics_of(record)
+    assert "ess_far" not in read_metrics(record)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "parts"),
+    ("invalid", "facts"),
     [
-        (spec(dataset={"name": "moons"}), ["digits of a set as pixels", "'moons'"]),
-        (spec(networks={}), ["one network, the generator", "none"]),
-        (
-            spec(networks={"generator": {"name": "linear-generator"}}),
-            ["'linear-generator' has no setting 'x'"],
-        ),
-        (offset_spec(dataset={"name": "moons"}), ["Gaussian target", "'moons'"]),
-        (offset_spec(batch_size=50), ["multiple of k = 20", "got 50"]),
-        (offset_spec(batch_size=20), ["multiple of k = 20", "got 20"]),
+        (spec(dataset={"name": "moons"}), ["'score-error'", "digits", "'moons'"]),
+        (spec(networks={}), ["'score-error'", "generator", "none"]),
+        (spec(networks={"generator": {"name": "linear-generator"}}), ["'linear-generator'", "'x'"]),
+        (offset_spec(dataset={"name": "moons"}), ["'ess-offset'", "'gaussian'", "'moons'"]),
+        (offset_spec(batch_size=50), ["batch_size", "k = 20", "got 50"]),
+        (offset_spec(batch_size=20), ["batch_size", "k = 20", "at least 40", "got 20"]),
     ],
     ids=range(6),
 )
-def test_what_a_study_cannot_use_is_refused(wrong, parts):
-    with expect_refusal(*parts, kind=VeraError):
-        build_task(wrong).build(wrong)
+def test_a_spec_that_a_study_cannot_use_is_refused(invalid, facts):
+    with raises_with(VeraError, *facts):
+        build_task(invalid).build(invalid)
 
 
 def test_more_components_than_pixels_are_refused():
     networks = {"generator": {"name": "pca-generator", "latent_dim": 196}}
-    with pytest.raises(SettingError, match="below 196"):
+    with raises_with(SettingError, "LinearGenerator", "196"):
         ScoreErrorTask().build(spec(networks=networks))

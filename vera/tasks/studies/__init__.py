@@ -1,8 +1,8 @@
-"""Studies: trials that train no energy for its own sake, but examine what VERA rests on (Sec. 5.2, B.4, B.6)
-and what it costs.
+"""Studies: tasks that examine the estimators VERA relies on (Sec. 5.2, B.4, B.6) and its cost.
 
-Most are tasks whose methods are estimators. Each estimator is tuned by the one Trainer, on draws of a model
-that is known exactly, and is then held against the truth. One takes the time of training steps.
+Most of these tasks use estimators as methods: the Trainer tunes an estimator on draws from a model that is
+known exactly, and the task compares its estimates with the exact values. One task measures the time of
+training steps.
 """
 
 from vera.tasks.studies.axes import PrincipalAxes

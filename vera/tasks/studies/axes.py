@@ -1,11 +1,10 @@
-"""The linear generator along its own axes, where an estimator of its score costs a small part and draws the
-same numbers.
+"""A linear generator in the coordinates of its principal axes, where estimating its score is much cheaper.
 
-PCA's directions are orthogonal. With s_j = ‖W_j‖ and u_j = W_j / s_j every sample is x = μ + Σ_j a_j u_j + r,
-where a_j = s_j z_j + σ ε_j, and r, orthogonal to all u_j, knows nothing of z. An estimator sees x through its
-distance from g(z) alone, ‖x − g(z)‖² = ‖a − s ⊙ z‖² + ‖r‖², so it may as well run on a, coordinate by
-coordinate; its direction there, carried back along the axes, plus r/σ², is its direction at x. Trap: this
-holds for orthogonal columns only, so any other generator is refused.
+The columns of a PCA generator are orthogonal. With s_j = ‖W_j‖ and u_j = W_j / s_j every sample is x = μ +
+Σ_j a_j u_j + r, where a_j = s_j z_j + σ ε_j, and r is orthogonal to all u_j and independent of z. An
+estimator depends on x only through ‖x − g(z)‖² = ‖a − s ⊙ z‖² + ‖r‖², so it can run on a, coordinate by
+coordinate, with the same random numbers. Its direction at x is its direction at a, mapped back along the
+axes, plus r/σ². Trap: this holds for orthogonal columns only; other generators are refused.
 """
 
 import torch
@@ -17,11 +16,11 @@ from vera.models.generator import Generator
 from vera.models.linear import LinearGenerator
 
 ORTHOGONAL = 1e-4
-"""The largest cosine between two columns that single precision may leave."""
+"""Columns count as orthogonal if their cosine is at most this, the rounding error of single precision."""
 
 
 class Scaling(nn.Module):
-    """z to s ⊙ z."""
+    """Maps z to s ⊙ z."""
 
     scale: Tensor
 
@@ -34,7 +33,7 @@ class Scaling(nn.Module):
 
 
 class PrincipalAxes(nn.Module):
-    """`generator` makes a from z; `directions` has u_j as its columns."""
+    """The axes of a linear generator: `generator` maps z to a, `directions` has the columns u_j."""
 
     directions: Tensor
     centre: Tensor
@@ -43,12 +42,13 @@ class PrincipalAxes(nn.Module):
     def __init__(self, linear: LinearGenerator) -> None:
         super().__init__()
         lengths = torch.linalg.vector_norm(linear.weight, dim=0)
-        directions = linear.weight / lengths.clamp_min(
-            torch.finfo(lengths.dtype).tiny
-        )  # a column of zeros says nothing of z
+        tiny = torch.finfo(lengths.dtype).tiny  # a column of zeros carries no information about z
+        directions = linear.weight / lengths.clamp_min(tiny)
         cosines = (directions.T @ directions).fill_diagonal_(0)
         if cosines.abs().max() > ORTHOGONAL:
-            raise IncompatibleModel("Axes: the generator's columns are not orthogonal, as those of PCA are.")
+            raise IncompatibleModel(
+                "PrincipalAxes: the columns of the generator must be orthogonal, as those of PCA are."
+            )
         self.register_buffer("directions", directions)
         self.register_buffer("centre", linear.net.bias.clone())
         bounds = {"sigma": 1.0, "sigma_min": 1e-6, "sigma_max": 1e6}
@@ -56,14 +56,14 @@ class PrincipalAxes(nn.Module):
         self.generator.log_sigma.copy_(linear.log_sigma)
 
     def split(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(a, r)."""
+        """The coordinates a along the axes, and the rest r."""
         offset = x - self.centre
         a = offset @ self.directions
         return a, offset - a @ self.directions.T
 
 
 class AxisEntropy(EntropyGradient):
-    """An estimator of a linear generator that works on its axes."""
+    """Runs an estimator for a linear generator in the coordinates of its axes."""
 
     def __init__(self, entropy: EntropyGradient, axes: PrincipalAxes) -> None:
         self.entropy, self.axes = entropy, axes

@@ -1,10 +1,10 @@
 """The task "ess-offset": effective sample size against the offset of the proposal (Figure 6, B.6).
 
-Target N(0, I), proposal N(m·1, I), k draws. With f the log-density of the target, the proposal's is f shifted
-by m, so a draw x + m, x standard normal, has the log weight f(x + m) − f(x). Each step of the run takes one
-m, from 0 to the largest, and one batch of draws. Trap: m is the offset of every coordinate. Read as a
-distance between the means it would leave an ESS of 4.5 at m = 2, where the paper says that it has come down
-to 1.
+The target is N(0, I), the proposal N(m·1, I), with k draws. Let f be the log-density of the target; that of
+the proposal is f shifted by m, so a draw x + m with x standard normal has the log weight f(x + m) − f(x).
+Each step of the run uses one m, from 0 to the largest, and one batch of draws. Trap: m is the offset of every
+coordinate. As the distance between the means, m = 2 would give an ESS of 4.5, where the paper reports about
+1.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -21,21 +21,21 @@ from vera.methods.contract import Method, Metrics
 from vera.models import GaussianMixture
 from vera.spec.registry import Registry, estimators, tasks
 from vera.spec.settings import Count, Positive
-from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import build_dataset
+from vera.spec.trial_spec import TrialSpec, split_component
+from vera.tasks.build import assemble_trainer, build_dataset
 from vera.tasks.contract import Measurement, Task
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 FAR = 2.0
-"""The offset beyond which the paper finds an ESS of about 1."""
+"""The offset beyond which the paper reports an ESS of about 1."""
 
 
 @estimators.register("shifted-proposal")
 @dataclass(eq=False)
 class ShiftedProposal(Method):
-    """Importance sampling of a density with its own shifted copy; `energy` is that density and stays as it
-    is."""
+    """Importance sampling of a density from a shifted copy of it. `energy` is the density; it is not
+    trained."""
 
     energy: GaussianMixture
     registry: ClassVar[Registry[Any]] = estimators
@@ -60,7 +60,7 @@ class ShiftedProposal(Method):
 
 @tasks.register("ess-offset")
 class EssOffsetTask(Task):
-    """How fast importance sampling breaks down as the proposal moves off its target."""
+    """Measures how the effective sample size falls as the proposal moves away from the target."""
 
     methods = estimators
 
@@ -69,40 +69,31 @@ class EssOffsetTask(Task):
     ) -> Trainer:
         data = build_dataset(spec.dataset, data_dir)
         if not isinstance(data, Gaussian):
-            raise VeraError(f"The task 'ess-offset' has a Gaussian target, got the data set '{data.name}'.")
-        settings = {key: value for key, value in spec.method.items() if key != "name"}
+            raise VeraError(f"The task 'ess-offset' needs the data set 'gaussian', got '{data.name}'.")
+        name, settings = split_component(spec.method)
         with use_seed(derive_seed(spec.seed, "networks")):
-            target = standard_normal(data.data_dim)
-        method = estimators.create(spec.method["name"], energy=target, offsets=spec.steps, **settings)
+            target = make_standard_normal(data.data_dim)
+        method = estimators.create(name, energy=target, offsets=spec.steps, **settings)
         if spec.batch_size % method.k or spec.batch_size < 2 * method.k:
             raise SettingError(
-                f"ess-offset: batch_size must be a multiple of k = {method.k}, and two of them, got {spec.batch_size}."
+                f"ess-offset: batch_size must be a multiple of k = {method.k} and at least {2 * method.k}, "
+                f"got {spec.batch_size}."
             )
-        trainer = Trainer(
-            method,
-            data,
-            steps=spec.steps,
-            batch_size=spec.batch_size,
-            seed=spec.seed,
-            device=device,
-            **options,
-        )
-        trainer.spec = spec.to_dict()
-        return trainer
+        return assemble_trainer(spec, method, data, device=device, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:
         method = trainer.method
         assert isinstance(method, ShiftedProposal)
         arrays = {"offset": method.offset, "ess": method.ess, "ess_se": method.standard_error}
         far = method.ess[method.offset > FAR]
-        metrics = {"ess_unshifted": float(method.ess[0])} | (
-            {"ess_far": float(far.amax())} if len(far) else {}
-        )
+        metrics = {"ess_unshifted": float(method.ess[0])}
+        if len(far):
+            metrics["ess_far"] = float(far.amax())
         return Measurement(metrics, {name: array.cpu() for name, array in arrays.items()})
 
 
-def standard_normal(dim: int) -> GaussianMixture:
-    """log N(x; 0, I) as a model."""
+def make_standard_normal(dim: int) -> GaussianMixture:
+    """A model with the log-density log N(x; 0, I)."""
     model = GaussianMixture(dim, components=1)
     torch.nn.init.zeros_(model.means)
     return model

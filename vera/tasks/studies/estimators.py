@@ -1,10 +1,10 @@
-"""The estimators under study, each as something that the one Trainer can run: a step is one round of tuning.
+"""The estimators under study as methods for the Trainer: each step tunes the estimator once.
 
-The batch holds standard normals, from which the pairs (z0, x) of the tuning are made, so all estimators of a
-seed are tuned on the same pairs. How often the score is then estimated (`pairs` and `repeats`) is a setting
-like any other, because it decides the numbers. Trap: HMC is tuned with the burn-in that it has in training
-and measured with the burn-in that is studied, at a step size that no longer moves; repeats that adapt it
-would not be repeats of one estimator.
+A batch contains standard normals from which the pairs (z0, x) are made, so all estimators with the same seed
+are tuned on the same pairs. The number of score estimates (`pairs` and `repeats`) is a setting because it
+affects the measured numbers. Trap: HMC is tuned with the burn-in of training, but measured with the burn-in
+under study and a fixed step size; if the step size adapted, the repeats would not be repeats of one
+estimator.
 """
 
 from abc import abstractmethod
@@ -28,41 +28,42 @@ E = TypeVar("E", bound=EntropyGradient)
 
 @dataclass(eq=False)
 class EstimatorStudy(Method, Generic[E]):
-    """An estimator of the score of a linear generator, which takes the place of an energy and is never
-    trained itself."""
+    """An estimator of the score of a linear generator. The generator takes the place of the energy and is not
+    trained."""
 
     energy: LinearGenerator
     registry: ClassVar[Registry[Any]] = estimators
     _: KW_ONLY
     pairs: Annotated[Count, "pairs (z0, x) at which the score is estimated"] = 100
     repeats: Annotated[Count, "estimates for each pair"] = 5_000
-    images: Annotated[NonNegativeCount, "samples of the generator that are kept to look at"] = 0
+    images: Annotated[NonNegativeCount, "samples of the generator that are stored"] = 0
 
     def setup(self) -> None:
         self.axes = PrincipalAxes(self.energy)
         self.entropy = self.make_entropy()
 
     def begin(self, x: Tensor) -> None:
-        """There is no f to check against the batch, which is no data."""
+        """Nothing to check: the batch contains random numbers, not data."""
 
     @torch.no_grad()
     def make_pairs(self, normals: Tensor) -> tuple[Tensor, Tensor]:
-        """(z0, x along the axes) made of a batch of standard normals."""
+        """Pairs (z0, x), with x in the coordinates of the axes, from a batch of standard normals."""
         z0, noise = normals.chunk(2, dim=1)
         return z0, torch.addcmul(self.axes.generator.mean(z0), self.axes.generator.sigma, noise)
 
     @abstractmethod
-    def make_entropy(self) -> E: ...
+    def make_entropy(self) -> E:
+        """The estimator to be tuned."""
 
     def make_tuned_entropy(self) -> EntropyGradient:
-        """The estimator as it is measured."""
+        """The estimator as it is measured, after tuning."""
         return self.entropy
 
 
 @estimators.register("importance")
 @dataclass(eq=False, kw_only=True)
 class ImportanceStudy(EstimatorStudy[ImportanceEntropy]):
-    """Importance sampling round z0. The loss is the negative ELBO at a draw of its own, up to a constant."""
+    """Importance sampling around z0. The loss is the negative ELBO at a separate draw, up to a constant."""
 
     k: Annotated[Count, "importance samples for each estimate"] = 20
     lr: Annotated[Positive, "learning rate of the posterior scale η"] = 0.01
@@ -84,12 +85,12 @@ class ImportanceStudy(EstimatorStudy[ImportanceEntropy]):
 @estimators.register("hmc")
 @dataclass(eq=False, kw_only=True)
 class HMCStudy(EstimatorStudy[HMCEntropy]):
-    """HMC started at z0. What is tuned is its step size, so the loss is how far the acceptance misses its
-    target, squared."""
+    """HMC started at z0. Only its step size is tuned; the loss is the squared distance of the acceptance rate
+    from its target."""
 
-    force: Annotated[
-        Force, "full: the gradient of the posterior; prior_only: what the published code does"
-    ] = "full"
+    force: Annotated[Force, "full: the gradient of the posterior; prior_only: as in the published code"] = (
+        "full"
+    )
     burn_in: Annotated[NonNegativeCount, "transitions before the first kept one, when measured"] = 2
     kept: Annotated[Count, "transitions whose positions are averaged"] = 2
     leapfrog_steps: Annotated[Count, "leapfrog steps in a transition"] = 5
@@ -104,7 +105,7 @@ class HMCStudy(EstimatorStudy[HMCEntropy]):
     def step(self, x: Tensor) -> Metrics:
         step, before = self.entropy.step, self.entropy.step.value
         self.entropy.warm_up(self.axes.generator, *self.make_pairs(x))
-        # A transition multiplies the step size by 1 + rate (acceptance − target), which says what the acceptance was.
+        # A transition multiplies the step size by 1 + rate · (acceptance − target); solve for the acceptance.
         miss = ((step.value / before) ** (1 / self.tuning_burn_in) - 1) / step.rate
         return {"loss": miss.square(), "acceptance": miss + step.target} | self.entropy.metrics()
 
@@ -126,8 +127,7 @@ class HMCStudy(EstimatorStudy[HMCEntropy]):
 
 
 class LatentEntropy(EntropyGradient):
-    """z0 itself in place of posterior draws: c = (x − g(z0))/σ². What an estimator is worth is what it takes
-    off this bias."""
+    """Uses z0 in place of posterior draws: c = (x − g(z0))/σ². The baseline bias that estimators reduce."""
 
     @torch.no_grad()
     def direction(self, generator: Generator, z0: Tensor, x: Tensor) -> Tensor:
@@ -137,10 +137,9 @@ class LatentEntropy(EntropyGradient):
 @estimators.register("latent")
 @dataclass(eq=False, kw_only=True)
 class LatentStudy(EstimatorStudy[LatentEntropy]):
-    """No posterior draws at all. Nothing is tuned; the loss is the mean square of c along the axes, about
-    1/σ²."""
+    """No posterior draws. Nothing is tuned; the loss is the mean square of c along the axes, about 1/σ²."""
 
-    repeats: Annotated[Count, "estimates for each pair, all of them equal"] = 2
+    repeats: Annotated[Count, "estimates for each pair; all are equal"] = 2
 
     def make_entropy(self) -> LatentEntropy:
         return LatentEntropy()

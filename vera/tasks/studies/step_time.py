@@ -1,15 +1,15 @@
-"""The task "step-time": how long a training step of a joint method takes beside one of JEM, on one classifier
+"""The task "step-time": the time of a training step of a joint method and of JEM with the same classifier
 (Sec. 6).
 
-The paper says that VERA trains 2.8 times faster than JEM with its 20 Langevin steps. Each step of this run is
-a round: one training step of the spec's method and one of JEM, on the same classifier and the same batch, one
-after the other, and in the next round in the other order. Rounds put both next to each other, so what slows
-the machine slows both. The first round warms up and is not counted; the medians of the others are the result.
-What a device is asked to do it has done before the clock is read.
+The paper reports that VERA trains 2.8 times faster than JEM with 20 Langevin steps. Each step of this run is
+a round: one training step of the spec's method and one of JEM on the same classifier and batch, in
+alternating order. Both are timed next to each other, so a slowdown of the machine affects both. The first
+round warms up and is not counted; the result is the median over the others. The device is synchronised before
+each reading of the clock.
 
-JEM has the settings of its own paper, and is computed as the spec's method is (precision, memory layout,
-compilation). Trap: the ratio belongs to a pair of networks. Beside a small classifier a generator of full
-width costs more than Langevin steps do.
+JEM has the settings of its own paper and is computed like the spec's method (precision, memory layout,
+compilation). Trap: the ratio depends on both networks. With a small classifier, a full-width generator costs
+more than the Langevin steps.
 """
 
 import time
@@ -28,23 +28,23 @@ from vera.models.classifier import Classifier
 from vera.spec.registry import joint_methods, tasks
 from vera.spec.settings import Count, validated
 from vera.spec.trial_spec import TrialSpec
-from vera.tasks.build import build_labelled, build_method
+from vera.tasks.build import assemble_trainer, build_labelled, build_method
 from vera.tasks.contract import Measurement, Task
 from vera.training.trainer import Trainer
 
 RIVAL = "jem"
 JEM_SETTINGS: dict[str, Any] = {"data_noise": 0.03, "lr": 1e-4}
-"""Its paper's for images, beside its sampler, whose settings are its defaults."""
+"""The settings of JEM's paper for images; the settings of its sampler are the defaults."""
 WARM_UP = 1
 
 
 @dataclass(eq=False)
 class StepTimeComparison(Method):
-    """Two joint methods that train one classifier in turns, and the seconds of their steps."""
+    """Two joint methods that train one classifier in turns, with the seconds of each step."""
 
     energy: Classifier
     _: KW_ONLY
-    rounds: Annotated[Count, "of one step each; filled in from the spec's steps"]
+    rounds: Annotated[Count, "of one step each; inferred from the spec's steps"]
 
     def __post_init__(self) -> None:
         self.pair: dict[str, ClassifierMethod] = {}
@@ -67,7 +67,9 @@ class StepTimeComparison(Method):
             self.seconds[self.taken, column] = self._now() - started
         row = self.seconds[self.taken]
         self.taken += 1
-        return {"loss": sum_of(losses)} | {f"{name}_seconds": row[column].clone() for column, name in order}
+        return {"loss": _add_losses(losses)} | {
+            f"{name}_seconds": row[column].clone() for column, name in order
+        }
 
     def networks(self) -> dict[str, nn.Module]:
         return next(iter(self.pair.values())).networks() if self.pair else super().networks()
@@ -82,15 +84,14 @@ class StepTimeComparison(Method):
         return time.perf_counter()
 
 
-def sum_of(losses: dict[str, Tensor]) -> Tensor:
-    """One loss for the run to watch: it stops being finite when either does."""
+def _add_losses(losses: dict[str, Tensor]) -> Tensor:
+    """One loss for the run, finite only if both losses are."""
     return torch.stack(list(losses.values())).sum()
 
 
 @tasks.register("step-time")
 class StepTimeTask(Task):
-    """Seconds of a step of the spec's method and of JEM with so many Langevin steps; the spec's `steps` are
-    the rounds."""
+    """Times a step of the spec's method and of JEM with `sampler_steps` Langevin steps, in `steps` rounds."""
 
     methods = joint_methods
 
@@ -102,10 +103,11 @@ class StepTimeTask(Task):
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
     ) -> Trainer:
         if spec.method["name"] == RIVAL:
-            raise VeraError(f"The task 'step-time' compares a joint method with {RIVAL}, got {RIVAL} itself.")
+            raise VeraError(f"The task 'step-time' compares another joint method with {RIVAL}, got {RIVAL}.")
         if spec.steps <= WARM_UP:
             raise SettingError(
-                f"step-time: steps must be at least {WARM_UP + 1}, for {WARM_UP} of them warms up, got {spec.steps}."
+                f"step-time: steps must be at least {WARM_UP + 1}, including {WARM_UP} to warm up, "
+                f"got {spec.steps}."
             )
         data = build_labelled(spec.dataset, data_dir).split(spec.seed)
         method = build_method(spec, data, self.methods)
@@ -114,21 +116,11 @@ class StepTimeTask(Task):
         how = {name: getattr(method, name) for name in EXECUTION_SETTINGS}
         jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
         study.pair = {spec.method["name"]: method, RIVAL: jem}
-        trainer = Trainer(
-            study,
-            data,
-            steps=spec.steps,
-            batch_size=spec.batch_size,
-            seed=spec.seed,
-            device=device,
-            **options,
-        )
-        trainer.spec = spec.to_dict()
-        return trainer
+        return assemble_trainer(spec, study, data, device=device, **options)
 
     def measure(self, trainer: Trainer) -> Measurement:
-        """Medians of the counted rounds; `ratio` is that of the medians, `spread` the distance of its rounds'
-        quartiles."""
+        """Medians over the counted rounds. `ratio` is the ratio of the medians, `spread` the interquartile
+        range of the ratios of single rounds."""
         study = trainer.method
         assert isinstance(study, StepTimeComparison)
         seconds = study.seconds[WARM_UP:].cpu()
