@@ -144,8 +144,8 @@ def test_pooled_diagram_weights_seeds_by_their_points():
 def test_figures_draw_stored_arrays(tmp_path):
     (trial,) = FIGURE8.trials("laptop")
     side = trial.spec.dataset["side"]
-    arrays = {name: np.full((100, side**2), level, np.float32) for name, level in
-              (("generated_samples", -1.0), ("refined_samples", 1.0))}  # fmt: skip
+    levels = {"generated_samples": -1.0, "refined_samples": 1.0}
+    arrays = {name: np.full((100, side**2), level, np.float32) for name, level in levels.items()}
     diagram = {"reliability": np.array([[0.0, 20.0], [np.nan, 0.9], [np.nan, 0.4]])}
     results = results_of(tmp_path, [record_of(trial, arrays=arrays | diagram, refinement_acceptance=0.57)])
     drawing = FIGURE8.render(results)
