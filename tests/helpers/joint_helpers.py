@@ -1,5 +1,4 @@
-"""What the tests of joint methods share: small classifiers, labelled batches and sources, and their losses
-written plainly."""
+"""Helpers for tests of joint methods: small classifiers, labelled batches and data, plain forms of losses."""
 
 import hashlib
 
@@ -13,7 +12,7 @@ DIM, CLASSES = 3, 4
 
 
 class LinearClassifier(Classifier):
-    """logits = W x + b, in the weight's type."""
+    """logits = W x + b, with the dtype of the weight."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()
@@ -27,8 +26,8 @@ class LinearClassifier(Classifier):
         return x @ self.weight.T + self.bias
 
 
-def small_classifier(activation: str = "softplus", seed: int = 0) -> MLPClassifier:
-    """In float64, with weights large enough that its predictions are neither flat nor certain."""
+def make_classifier(activation: str = "softplus", seed: int = 0) -> MLPClassifier:
+    """Return a float64 classifier with weights so large that predictions are neither flat nor certain."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         classifier = MLPClassifier(DIM, CLASSES, hidden=(7, 6), activation=activation).double()
@@ -38,8 +37,8 @@ def small_classifier(activation: str = "softplus", seed: int = 0) -> MLPClassifi
     return classifier
 
 
-def labelled_batch(shared: bool, n: int = 9, seed: int = 1) -> LabelledBatch:
-    """Either every point with its label, or n points and five labelled ones beside them."""
+def make_labelled_batch(shared: bool, n: int = 9, seed: int = 1) -> LabelledBatch:
+    """Return n points that all have labels (`shared`), or n unlabelled and five other labelled points."""
     rng = torch.Generator().manual_seed(seed)
     x = torch.randn(n, DIM, dtype=torch.float64, generator=rng)
     labelled = x if shared else torch.randn(5, DIM, dtype=torch.float64, generator=rng)
@@ -51,7 +50,7 @@ def plain_energy(classifier: Classifier, x: Tensor) -> Tensor:
 
 
 def plain_cross_entropy(classifier: Classifier, x: Tensor, labels: Tensor) -> Tensor:
-    """One point at a time: −log of the probability of its class."""
+    """Return the mean of −log p(label), one point at a time."""
     losses = []
     for point, label in zip(x, labels.tolist(), strict=True):
         scores = classifier.logits(point.unsqueeze(0))[0].exp()
@@ -66,7 +65,7 @@ def plain_class_entropy(classifier: Classifier, x: Tensor) -> Tensor:
 
 
 def plain_squared_slope(classifier: Classifier, x: Tensor) -> Tensor:
-    """Mean ‖∇f‖² with a graph, one point at a time."""
+    """Return the mean of ‖∇f‖² with a graph, one point at a time."""
     squares = []
     for point in x:
         leaf = point.unsqueeze(0).clone().requires_grad_(True)
@@ -76,15 +75,15 @@ def plain_squared_slope(classifier: Classifier, x: Tensor) -> Tensor:
 
 
 def plain_joint_loss(classifier, batch, samples, *, alpha, beta, gamma, penalty):
-    """Eq. 18 with its signs put right, every term by itself."""
+    """Return Eq. 18 with corrected signs, term by term."""
     loss = plain_energy(classifier, samples).mean() - plain_energy(classifier, batch.x).mean()
     loss = loss + alpha * plain_cross_entropy(classifier, batch.labelled, batch.labels)
     loss = loss + beta * plain_class_entropy(classifier, batch.x)
     return loss + gamma * {"half": 0.5, "full": 1.0}[penalty] * plain_squared_slope(classifier, batch.x)
 
 
-def gradients(loss: Tensor, classifier: nn.Module) -> Tensor:
-    """For all weights as one vector; 0 where the loss does not depend on one."""
+def weight_gradients(loss: Tensor, classifier: nn.Module) -> Tensor:
+    """Return the gradient of all weights as one vector; 0 where the loss does not depend on a weight."""
     weights = list(classifier.parameters())
     found = torch.autograd.grad(loss, weights, allow_unused=True)
     return torch.cat(
@@ -92,14 +91,13 @@ def gradients(loss: Tensor, classifier: nn.Module) -> Tensor:
     )
 
 
-def held_gradients(classifier: nn.Module) -> Tensor:
-    """What the last descent left on the weights."""
+def stored_gradients(classifier: nn.Module) -> Tensor:
+    """Return the `.grad` of all weights as one vector."""
     return torch.cat([w.grad.flatten() for w in classifier.parameters()])
 
 
 class Blobs(LabelledData):
-    """Gaussian blobs of deviation .3 round given centres; a trial's seed shuffles them and chooses whose
-    labels show."""
+    """Gaussian blobs of deviation .3 around given centres; the seed draws points and labels."""
 
     side = None
 

@@ -1,4 +1,4 @@
-"""Closed forms and statistics that several test files share."""
+"""Closed forms and statistics shared by several test files."""
 
 import math
 from collections.abc import Callable
@@ -10,22 +10,21 @@ from vera.data.digits.sources import embedded_rows
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
-"""How many standard errors a mean may miss its expectation by: with some hundred comparisons, one false alarm
-in 10,000 seeds."""
+"""Tolerance of a mean in standard errors; with some hundred comparisons, one false alarm in 10,000 seeds."""
 
 
 def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS) -> None:
-    """The mean of independent draws (first axis) agrees with its expectation in every entry."""
+    """Check that the mean of independent draws (first axis) equals its expectation in every entry."""
     error = draws.mean(0) - torch.as_tensor(expected, dtype=draws.dtype)
     standard_error = draws.std(0) / math.sqrt(len(draws))
     worst = (error.abs() / standard_error.clamp_min(1e-12)).max()
     assert worst < sigmas, f"off by {worst:.1f} standard errors: {error} against {standard_error}"
 
 
-def linear_generator(
+def make_linear_generator(
     weight: Tensor, sigma: float, bias: Tensor | None = None, **bounds: float
 ) -> LinearGenerator:
-    """x = W z + μ + σ ε in the weight's dtype."""
+    """Return x = W z + μ + σ ε with the dtype of the weight."""
     data_dim, latent_dim = weight.shape
     generator = LinearGenerator(latent_dim, data_dim, sigma=sigma, **bounds).to(weight.dtype)
     with torch.no_grad():
@@ -35,14 +34,14 @@ def linear_generator(
     return generator
 
 
-def digits_ppca(latent_dim: int = 100) -> LinearGenerator:
-    """Probabilistic PCA of the embedded MNIST digits in [-1, 1], the model of the paper's bias experiment."""
+def fit_digits_ppca(latent_dim: int = 100) -> LinearGenerator:
+    """Return probabilistic PCA of the embedded MNIST digits in [-1, 1], as in the paper's bias experiment."""
     train, _ = embedded_rows(28)
     return LinearGenerator.from_pca(train.float() / 127.5 - 1, latent_dim)
 
 
 class GaussianEnergy(nn.Module):
-    """f(x) = −‖x‖² / (2v), unnormalised, one learnable variance."""
+    """f(x) = −‖x‖² / (2v), unnormalised, with one learnable variance."""
 
     def __init__(self, variance: float = 2.0, data_dim: int = 1) -> None:
         super().__init__()
@@ -58,7 +57,7 @@ class GaussianEnergy(nn.Module):
 
 
 def hessian_trace(f: Callable[[Tensor], Tensor], x: Tensor) -> tuple[Tensor, Tensor]:
-    """(∇f, tr ∇²f) by autograd, one second derivative at a time, with a graph."""
+    """Return (∇f, tr ∇²f) by autograd, one second derivative at a time, with a graph."""
     x = x.detach().requires_grad_(True)
     (score,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     rows = [torch.autograd.grad(score[:, j].sum(), x, create_graph=True)[0][:, j] for j in range(x.shape[1])]
@@ -66,11 +65,11 @@ def hessian_trace(f: Callable[[Tensor], Tensor], x: Tensor) -> tuple[Tensor, Ten
 
 
 def score_matching_loss(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """mean[ tr ∇²f + ½‖∇f‖² ], exactly."""
+    """Return the exact mean[ tr ∇²f + ½‖∇f‖² ]."""
     score, trace = hessian_trace(f, x)
     return (trace + 0.5 * score.square().sum(1)).mean()
 
 
 def flat_gradient(loss: Tensor, model: nn.Module) -> Tensor:
-    """The gradient for all weights of a model as one vector."""
+    """Return the gradient of all weights of a model as one vector."""
     return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])

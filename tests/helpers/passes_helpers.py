@@ -1,5 +1,4 @@
-"""What the tests of how networks are computed share: small image networks, each joint method on them, and a
-report of two steps."""
+"""Helpers for tests of forward passes: small image networks, joint methods on them, a report of two steps."""
 
 from typing import NamedTuple
 
@@ -15,14 +14,14 @@ from vera.spec.registry import joint_methods
 CLASSES, SIDE, BATCH = 3, 8, 4
 
 
-def images(shared=True):
+def make_images(shared=True):
     rng = torch.Generator().manual_seed(3)
     x = torch.rand(BATCH, 3, SIDE, SIDE, generator=rng) * 2 - 1
     labelled = x if shared else torch.rand(BATCH, 3, SIDE, SIDE, generator=rng) * 2 - 1
     return LabelledBatch(x, labelled, torch.arange(BATCH) % CLASSES)
 
 
-def networks():
+def make_networks():
     torch.manual_seed(0)
     return {
         "energy": WideResNet(CLASSES, depth=10, width=1),
@@ -41,22 +40,22 @@ SMALL = {
 }
 
 
-def made(name, **settings):
+def make_joint_method(name, **settings):
     cls = joint_methods.get(name)
-    parts = {role: network for role, network in networks().items() if role in cls.network_names()}
-    return cls(**parts, **SMALL[name] | settings)
+    used = {role: network for role, network in make_networks().items() if role in cls.network_names()}
+    return cls(**used, **SMALL[name] | settings)
 
 
-class Report(NamedTuple):
-    """Metrics of two steps, the gradients that the first one left, and the weights at the end."""
+class StepReport(NamedTuple):
+    """Metrics of two steps, the gradients after the first step, and the final weights."""
 
     metrics: dict
     gradients: dict
     weights: dict
 
 
-def stepped(method, batch=None):
-    batch = images() if batch is None else batch
+def run_two_steps(method, batch=None):
+    batch = make_images() if batch is None else batch
     torch.manual_seed(1)
     method.begin(batch)
     named = {f"{role}.{n}": w for role, net in method.networks().items() for n, w in net.named_parameters()}
@@ -65,12 +64,11 @@ def stepped(method, batch=None):
     metrics = {f"first {n}": v for n, v in first.items()} | {
         f"second {n}": v for n, v in method.step(batch).items()
     }
-    return Report(metrics, gradients, {name: weight.detach() for name, weight in named.items()})
+    return StepReport(metrics, gradients, {name: weight.detach() for name, weight in named.items()})
 
 
 def assert_same_up_to(tolerance, one, other):
-    """In metrics and gradients. Not in weights: Adam takes the sign of a gradient that is nothing but
-    rounding."""
+    """Compare metrics and gradients, but not weights: Adam amplifies gradients that are rounding error."""
     assert one.metrics.keys() == other.metrics.keys()
     assert one.gradients.keys() == other.gradients.keys()
     for name, value in one.metrics.items():

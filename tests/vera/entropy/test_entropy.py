@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from oracles import assert_mean, digits_ppca, linear_generator
+from oracles import assert_mean, fit_digits_ppca, make_linear_generator
 from torch.distributions import Normal
 
 from vera.entropy import HMCEntropy, ImportanceEntropy
@@ -40,7 +40,7 @@ def importance(generator, k, width=1.0):
 @pytest.mark.parametrize("d", [1, 2])
 def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
     torch.manual_seed(d)
-    generator = linear_generator(WEIGHTS[d], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[d], sigma=0.4)
     with torch.no_grad():
         pairs = generator.sample_with_latent(8)
     errors = [
@@ -54,7 +54,7 @@ def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
 @pytest.mark.parametrize("d", [1, 2])
 def test_importance_score_of_each_pair_lies_in_its_confidence_interval(d):
     torch.manual_seed(10 + d)
-    generator = linear_generator(
+    generator = make_linear_generator(
         WEIGHTS[d], sigma=0.4, bias=torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     )
     entropy = importance(generator, 5_000, width=2.0)
@@ -78,7 +78,7 @@ def entropy_gradients(generator, entropy, repeats, batch):
 @pytest.mark.parametrize("d", [1, 2])
 def test_entropy_gradient_for_weight_and_log_sigma(d):
     torch.manual_seed(20 + d)
-    generator = linear_generator(WEIGHTS[d], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[d], sigma=0.4)
     inverse = torch.linalg.inv(generator.covariance().detach())
     closed_form = torch.cat(
         [(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)]
@@ -91,7 +91,7 @@ def test_entropy_gradient_for_weight_and_log_sigma(d):
 
 def test_entropy_gradient_by_hmc():
     torch.manual_seed(3)
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     inverse = torch.linalg.inv(generator.covariance().detach())
     closed_form = torch.cat(
         [(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)]
@@ -103,7 +103,7 @@ def test_entropy_gradient_by_hmc():
 def test_without_spread_round_z0_only_the_noise_is_seen():
     """z_i = z0: the gradient for W has mean zero, the one for log σ has mean D."""
     torch.manual_seed(4)
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     draws = entropy_gradients(generator, importance(generator, 5, width=1e-9), repeats=300, batch=100)
     assert_mean(draws, torch.tensor([0.0] * 6 + [3.0]))
 
@@ -112,7 +112,7 @@ def test_without_spread_round_z0_only_the_noise_is_seen():
 def test_elbo_tunes_eta_to_the_posterior(shared):
     """η_j² = 1/P_jj; one shared η² is 1 / mean P_jj."""
     torch.manual_seed(5)
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     diagonal = generator.precision().diagonal().detach()
     expected = (diagonal.mean().view(1) if shared else diagonal).rsqrt()
     entropy = ImportanceEntropy(2, lr=0.01, shared_eta=shared, like=generator.log_sigma)
@@ -126,7 +126,7 @@ def test_elbo_tunes_eta_to_the_posterior(shared):
 
 def test_elbo_gradient_vanishes_at_the_optimal_eta_and_not_beside_it():
     torch.manual_seed(6)
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
 
     def gradients(width):
         entropy = importance(generator, 20, width)
@@ -153,7 +153,7 @@ def test_tuning_leaves_no_gradient_on_the_generator():
 def test_direction_is_the_weighted_posterior_mean_whatever_the_chunks(monkeypatch):
     """All draws at once, or in parts over k, give the same direction for the same draws."""
     torch.manual_seed(7)
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     log_w, offsets = torch.randn(7, 4, dtype=torch.float64), torch.randn(7, 4, 3, dtype=torch.float64)
     expected = -(log_w.softmax(0).unsqueeze(-1) * offsets).sum(0) / 0.4**2
     for chunks in (1, 2, 3, 7, 50):
@@ -183,7 +183,7 @@ def test_ess_of_the_estimator_itself_on_an_orthogonal_linear_generator():
     deviation."""
     torch.manual_seed(8)
     basis, _ = torch.linalg.qr(torch.randn(12, 10, dtype=torch.float64))
-    generator = linear_generator(basis * torch.linspace(0.5, 3, 10), sigma=0.3)
+    generator = make_linear_generator(basis * torch.linspace(0.5, 3, 10), sigma=0.3)
     ess = posterior_ess(importance(generator, 20), generator, 20_000)
     assert float(ess.mean()) == pytest.approx(3.01, rel=0.02)
     assert float(prior_ess(generator, 500).mean()) < 1.2
@@ -200,7 +200,7 @@ def test_ess_against_the_offset_of_the_proposal(offset, expected):
 @pytest.fixture(scope="module")
 def ppca_errors():
     torch.manual_seed(10)
-    generator = digits_ppca()
+    generator = fit_digits_ppca()
     with torch.no_grad():
         pairs = generator.sample_with_latent(10)
     errors = {}
@@ -266,7 +266,7 @@ def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
 
 
 def test_hmc_keeps_its_step_size_while_it_keeps_positions():
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(16)
     still = HMCEntropy(2, burn_in=0, kept=3, like=generator.log_sigma)
@@ -281,7 +281,7 @@ def test_hmc_keeps_its_step_size_while_it_keeps_positions():
 def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
     """One at the start, then five for each transition: the published code computes six, and the paper counts
     seven."""
-    generator = linear_generator(WEIGHTS[2], sigma=0.4)
+    generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(4)
     calls = []

@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from conformance import expect_refusal
+from facts import raises_with
 from joint_helpers import Blobs, LinearClassifier
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
+from vera.errors import VeraError
 from vera.evaluation import ClassificationEvaluation, Reliability, auroc, classification_metrics, predict
 from vera.evaluation.classification import ECE_BINS, is_collapsed
 from vera.models import MLP
@@ -84,7 +85,7 @@ def test_auroc_of_scores_that_say_nothing_or_everything():
 
 def test_auroc_needs_both_kinds_of_points():
     for positive, negative in ((torch.zeros(0), torch.zeros(3)), (torch.zeros(3), torch.zeros(0))):
-        with expect_refusal("auroc: needs scores of both kinds"):
+        with raises_with(VeraError, "auroc: needs scores of both kinds"):
             auroc(positive, negative)
     logits, _ = logits_and_labels(2)
     assert "auroc" not in classification_metrics(logits, torch.ones(len(logits), dtype=torch.int64))
@@ -193,5 +194,5 @@ def test_the_evaluation_judges_all_held_out_points():
 
 
 def test_an_energy_without_classes_has_no_accuracy():
-    with expect_refusal("MLP is not a Classifier"):
+    with raises_with(VeraError, "MLP is not a Classifier"):
         ClassificationEvaluation(Blobs().split(0))(type("Method", (), {"energy": MLP(2)}))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from oracles import GaussianEnergy, linear_generator
+from oracles import GaussianEnergy, make_linear_generator
 
 from vera.data import Circles, Moons, Rings, TensorData
 from vera.entropy import ImportanceEntropy
@@ -94,7 +94,7 @@ def test_a_standard_error_needs_two_points():
     with pytest.raises(SettingError, match="at least 2"):
         score_error(
             Constant(),
-            linear_generator(torch.ones(2, 1), sigma=0.5),
+            make_linear_generator(torch.ones(2, 1), sigma=0.5),
             (torch.zeros(1, 1), torch.zeros(1, 2)),
             repeats=1,
         )
@@ -185,7 +185,7 @@ class Constant:
 
 def test_score_error_measures_a_known_bias_and_deviation():
     torch.manual_seed(6)
-    generator = linear_generator(torch.tensor([[1.0], [0.5]]), sigma=0.5)
+    generator = make_linear_generator(torch.tensor([[1.0], [0.5]]), sigma=0.5)
     with torch.no_grad():
         pairs = generator.sample_with_latent(20)
     error = score_error(Constant(), generator, pairs, repeats=4_000, chunk=1_000)

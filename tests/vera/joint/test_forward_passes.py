@@ -5,9 +5,17 @@ from functools import partial
 
 import pytest
 import torch
-from conformance import differences, numbers
-from joint_helpers import Blobs, labelled_batch, small_classifier
-from passes_helpers import SIDE, SMALL, assert_same_up_to, images, made, networks, stepped
+from conformance import find_differences, get_state
+from joint_helpers import Blobs, make_classifier, make_labelled_batch
+from passes_helpers import (
+    SIDE,
+    SMALL,
+    assert_same_up_to,
+    make_images,
+    make_joint_method,
+    make_networks,
+    run_two_steps,
+)
 
 from vera.data.labelled import Split
 from vera.joint import Supervised
@@ -22,8 +30,8 @@ every_method = pytest.mark.parametrize("name", list(SMALL))
 
 @every_method
 def test_channels_last_gives_the_same_numbers(name):
-    usual, arranged = made(name), made(name, channels_last=True)
-    assert_same_up_to(1e-5, stepped(usual), stepped(arranged))
+    usual, arranged = make_joint_method(name), make_joint_method(name, channels_last=True)
+    assert_same_up_to(1e-5, run_two_steps(usual), run_two_steps(arranged))
     convolutions = [
         w for net in arranged.networks().values() for w in net.parameters() if w.ndim == 4 and w.shape[2] > 1
     ]
@@ -34,22 +42,22 @@ def test_channels_last_gives_the_same_numbers(name):
 
 
 def test_the_classifier_is_given_channels_last_while_it_trains_and_is_left_as_it_was():
-    method, seen = made("jem", channels_last=True), []
+    method, seen = make_joint_method("jem", channels_last=True), []
     method.energy.stem.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
-    stepped(method)
+    run_two_steps(method)
     in_steps = seen[-8:]  # twice: two of the sampler, its samples, the data
     assert all(x.is_contiguous(memory_format=torch.channels_last) for x in in_steps)
     assert "logits" not in vars(method.energy)
-    method.energy(images().x)
+    method.energy(make_images().x)
     assert seen[-1].is_contiguous()
 
 
 def test_channels_last_has_nothing_to_do_on_a_table():
-    batch = labelled_batch(shared=False)
+    batch = make_labelled_batch(shared=False)
     plain, arranged = (
-        stepped(Supervised(small_classifier(), channels_last=flag), batch) for flag in (False, True)
+        run_two_steps(Supervised(make_classifier(), channels_last=flag), batch) for flag in (False, True)
     )
-    assert differences(plain, arranged) == []
+    assert find_differences(plain, arranged) == []
 
 
 class Pictures(Blobs):
@@ -78,12 +86,16 @@ def test_a_run_with_channels_last_resumes_bit_for_bit(registries, tmp_path):
     second.restore(tmp_path / "run.pt")
     second.run()
     assert straight.result.outcome == "ok"
-    assert differences(numbers(straight), numbers(second)) == []
+    assert find_differences(get_state(straight), get_state(second)) == []
 
 
 def test_the_trainer_takes_it_as_any_method():
     trainer = Trainer(
-        made("vera", channels_last=True), Pictures().split(0), steps=2, batch_size=4, progress=False
+        make_joint_method("vera", channels_last=True),
+        Pictures().split(0),
+        steps=2,
+        batch_size=4,
+        progress=False,
     )
     assert trainer.run().outcome == "ok"
     assert trainer.identity()["method"]["channels_last"] is True
@@ -110,12 +122,12 @@ def breaks_backwards(forward, **_):
 @pytest.mark.parametrize("failure", [broken_compile, breaks_when_called, breaks_backwards])
 @pytest.mark.parametrize("name", ["jem", "vera"])
 def test_where_compiling_fails_it_says_so_once_and_the_numbers_are_the_same(name, failure, monkeypatch):
-    usual = stepped(made(name))
+    usual = run_two_steps(make_joint_method(name))
     monkeypatch.setattr(torch, "compile", failure)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fallen_back = stepped(made(name, compiled=True))
-    assert differences(usual, fallen_back) == []
+        fallen_back = run_two_steps(make_joint_method(name, compiled=True))
+    assert find_differences(usual, fallen_back) == []
     assert [str(w.message) for w in caught] == [
         "torch.compile does not work here, so nothing is compiled: no compiler"
     ]
@@ -139,27 +151,27 @@ def test_all_passes_are_compiled_but_those_that_are_differentiated_twice(monkeyp
     monkeypatch.setattr(torch, "compile", counting := Counting())
     expected = {}
     for name, gamma in (("jem", 0.0), ("jem", 0.1), ("vera", 0.1)):
-        method = made(name, compiled=True, gamma=gamma)
-        method.begin(images())
+        method = make_joint_method(name, compiled=True, gamma=gamma)
+        method.begin(make_images())
         counting.calls.clear()
-        method.step(images())
+        method.step(make_images())
         expected[name, gamma] = len(counting.calls)
-        assert [*method.energy.state_dict()] == [*networks()["energy"].state_dict()]
+        assert [*method.energy.state_dict()] == [*make_networks()["energy"].state_dict()]
     # JEM: two steps of its sampler, then its samples and the data. VERA: g(z0), the ELBO, two chunks, ∇f at x_g.
     assert expected == {("jem", 0.0): 4, ("jem", 0.1): 2, ("vera", 0.1): 5}
 
 
 def test_a_compiled_method_leaves_the_random_numbers_and_running_averages_alone_when_it_begins(monkeypatch):
     monkeypatch.setattr(torch, "compile", Counting())
-    method, usual = made("vera", compiled=True), made("vera")
+    method, usual = make_joint_method("vera", compiled=True), make_joint_method("vera")
     before = {n: b.clone() for n, b in method.generator.named_buffers()}
     torch.manual_seed(5)
-    usual.begin(images())
+    usual.begin(make_images())
     expected = torch.randn(3)
     torch.manual_seed(5)
-    method.begin(images())
+    method.begin(make_images())
     assert torch.equal(torch.randn(3), expected)
-    assert differences(before, dict(method.generator.named_buffers())) == []
+    assert find_differences(before, dict(method.generator.named_buffers())) == []
     assert all(w.grad is None for net in method.networks().values() for w in net.parameters())
 
 
@@ -168,7 +180,7 @@ def test_compiled_networks_give_the_same_numbers(monkeypatch):
     """Traced and differentiated as in earnest; only the last part, which takes a C++ compiler half a minute,
     is left out."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
-    batch = labelled_batch(shared=True)
-    usual, compiled = Supervised(small_classifier()), Supervised(small_classifier(), compiled=True)
-    assert_same_up_to(1e-9, stepped(usual, batch), stepped(compiled, batch))
+    batch = make_labelled_batch(shared=True)
+    usual, compiled = Supervised(make_classifier()), Supervised(make_classifier(), compiled=True)
+    assert_same_up_to(1e-9, run_two_steps(usual, batch), run_two_steps(compiled, batch))
     assert compiled.passes.compiler.works

@@ -9,13 +9,13 @@ from joint_helpers import (
     CLASSES,
     DIM,
     LinearClassifier,
-    gradients,
-    held_gradients,
-    labelled_batch,
+    make_classifier,
+    make_labelled_batch,
     plain_class_entropy,
     plain_cross_entropy,
     plain_joint_loss,
-    small_classifier,
+    stored_gradients,
+    weight_gradients,
 )
 
 from vera.joint import HDGE
@@ -27,7 +27,7 @@ shared_or_not = pytest.mark.parametrize("shared", [False, True], ids=["apart", "
 def hdge(classifier=None, **settings):
     torch.manual_seed(0)
     return HDGE(
-        classifier or small_classifier(), **{"queue": 6, "capacity": 32, "sampler_steps": 2} | settings
+        classifier or make_classifier(), **{"queue": 6, "capacity": 32, "sampler_steps": 2} | settings
     )
 
 
@@ -55,15 +55,15 @@ def plain_loss(classifier, batch, queue, *, temperature=0.1, alpha=1.0, beta=0.0
 @pytest.mark.parametrize("temperature", [0.1, 0.7])
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (0.3, 0.2)])
 def test_the_step_descends_the_loss_written_out(shared, temperature, alpha, beta):
-    method, batch = hdge(temperature=temperature, alpha=alpha, beta=beta), labelled_batch(shared)
+    method, batch = hdge(temperature=temperature, alpha=alpha, beta=beta), make_labelled_batch(shared)
     method.begin(batch)
     expected = plain_loss(
         method.energy, batch, method.negatives.rows, temperature=temperature, alpha=alpha, beta=beta
     )
-    slope = gradients(expected, method.energy)
+    slope = weight_gradients(expected, method.energy)
     metrics = method.step(batch)
     torch.testing.assert_close(metrics["loss"], expected.detach())
-    torch.testing.assert_close(held_gradients(method.energy), slope)
+    torch.testing.assert_close(stored_gradients(method.energy), slope)
 
 
 def test_the_loss_is_a_softmax_over_all_scores_with_the_positive_first():
@@ -99,7 +99,7 @@ def test_the_temperature_divides_the_scores(temperature):
 def test_with_a_density_weight_jems_loss_is_added_to_it(shared):
     """γ and the samples belong to that part; α and β count once."""
     settings = {"alpha": 0.3, "beta": 0.2, "gamma": 0.1, "penalty": "half"}
-    method, batch = hdge(density_weight=0.4, **settings), labelled_batch(shared)
+    method, batch = hdge(density_weight=0.4, **settings), make_labelled_batch(shared)
     method.begin(batch)
     samples = torch.randn(9, DIM, dtype=torch.float64)
     labels_only = plain_loss(method.energy, batch, method.negatives.rows, alpha=0.3, beta=0.2)
@@ -108,7 +108,9 @@ def test_with_a_density_weight_jems_loss_is_added_to_it(shared):
     )
     loss, metrics = method.energy_loss(batch, samples)
     torch.testing.assert_close(loss, expected)
-    torch.testing.assert_close(gradients(loss, method.energy), gradients(expected, method.energy))
+    torch.testing.assert_close(
+        weight_gradients(loss, method.energy), weight_gradients(expected, method.energy)
+    )
     assert {
         "loss",
         "cross_entropy",
@@ -129,7 +131,7 @@ def test_with_a_density_weight_its_chains_are_jems():
         restart=0.0,
         sampler_steps=20,
     )
-    batch = labelled_batch(shared=True)
+    batch = make_labelled_batch(shared=True)
     method.begin(batch)
     before = method.buffer.chains.clone()
     method.step(batch)
@@ -140,7 +142,7 @@ def test_with_a_density_weight_its_chains_are_jems():
 
 
 def test_without_one_no_chains_are_kept():
-    method, batch = hdge(), labelled_batch(shared=True)
+    method, batch = hdge(), make_labelled_batch(shared=True)
     method.begin(batch)
     method.step(batch)
     assert not hasattr(method, "buffer")
@@ -170,21 +172,21 @@ def test_what_came_first_goes_first():
 
 
 def test_a_step_stores_the_logits_that_it_saw_and_contrasts_with_earlier_ones_only():
-    method, batch = hdge(queue=14), labelled_batch(shared=True, n=9)
+    method, batch = hdge(queue=14), make_labelled_batch(shared=True, n=9)
     method.begin(batch)
     at_random = method.negatives.rows.clone()
     seen = torch.nn.functional.normalize(method.energy.logits(batch.labelled)).detach()
     method.step(batch)
     torch.testing.assert_close(method.negatives.rows, torch.cat([seen, at_random[9:]]))
-    other = labelled_batch(shared=True, n=9, seed=5)
+    other = make_labelled_batch(shared=True, n=9, seed=5)
     expected = plain_loss(method.energy, other, method.negatives.rows)
     torch.testing.assert_close(method.step(other)["loss"], expected.detach())
     assert not method.negatives.rows.requires_grad
 
 
 def test_the_queue_is_part_of_the_saved_state():
-    batches = [labelled_batch(shared=True, n=4, seed=seed) for seed in range(5)]
-    one, other = hdge(), hdge(small_classifier(seed=9))
+    batches = [make_labelled_batch(shared=True, n=4, seed=seed) for seed in range(5)]
+    one, other = hdge(), hdge(make_classifier(seed=9))
     for method in (one, other):
         method.begin(batches[0])
     for batch in batches[:4]:
@@ -197,7 +199,7 @@ def test_the_queue_is_part_of_the_saved_state():
 
 
 def test_points_without_a_label_do_not_matter_to_it():
-    batch = labelled_batch(shared=False)
+    batch = make_labelled_batch(shared=False)
     losses = []
     for x in (batch.x, batch.x + 1):
         method = hdge()
@@ -207,7 +209,7 @@ def test_points_without_a_label_do_not_matter_to_it():
 
 
 def test_its_defaults_are_those_of_its_paper():
-    method = HDGE(small_classifier())
+    method = HDGE(make_classifier())
     assert (method.queue, method.temperature, method.density_weight) == (65_536, 0.1, 0.0)
     assert method.negatives.rows.shape == (65_536, CLASSES)
     assert (method.lr, method.betas) == (1e-4, (0.9, 0.999))

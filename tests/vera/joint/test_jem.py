@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from joint_helpers import CLASSES, DIM, LinearClassifier, labelled_batch
+from joint_helpers import CLASSES, DIM, LinearClassifier, make_labelled_batch
 from oracles import SIGMAS, assert_mean
 
 from vera.data.labelled import LabelledBatch
@@ -73,7 +73,7 @@ def seen_by(method, batch):
 
 
 def test_without_noise_the_data_stay_as_they_are():
-    batch = labelled_batch(shared=False)
+    batch = make_labelled_batch(shared=False)
     assert seen_by(jem(), batch) is batch
 
 

@@ -8,15 +8,15 @@ from conformance import (
     CLASSIFIERS,
     PAIRS,
     check_resume,
-    expect_refusal,
     make_method,
+    make_points,
     make_trainer,
     other_settings,
-    points,
 )
+from facts import raises_with
 
 from sweeps.trial.identity import Trial
-from vera.errors import IncompatibleModel, PluginError, UnknownName
+from vera.errors import IncompatibleModel, PluginError, UnknownName, VeraError
 from vera.spec.registry import joint_methods, load_plugin
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_task
@@ -104,7 +104,7 @@ def spec(**settings) -> TrialSpec:
 
 
 def test_a_plugin_trains_through_the_task_with_its_own_method_classifier_and_data(plugin):
-    with expect_refusal("no data set 'rings-of-two'", kind=UnknownName):
+    with raises_with(UnknownName, "no data set 'rings-of-two'"):
         build_task(spec()).build(spec())
     load_plugin(plugin)
     task = build_task(spec())
@@ -117,9 +117,9 @@ def test_a_plugin_trains_through_the_task_with_its_own_method_classifier_and_dat
 
 def test_its_settings_are_checked_belong_to_the_trials_identity_and_include_the_schedule(plugin):
     load_plugin(plugin)
-    with expect_refusal("PseudoLabel: weight must be at least 0"):
+    with raises_with(VeraError, "PseudoLabel: weight must be at least 0"):
         build_task(spec()).build(spec(weight=-1))
-    with expect_refusal("has no setting 'wait'", "weight", kind=UnknownName):
+    with raises_with(UnknownName, "has no setting 'wait'", "weight"):
         build_task(spec()).build(spec(wait=1))
     changed = list(other_settings("pseudo-label", joint_methods))
     assert {name for name, _ in changed} == {"warmup", "decay_at", "decay", "lr", "weight"}
@@ -138,30 +138,30 @@ def test_it_resumes_bit_for_bit(plugin, energy, tmp_path):
 def test_it_is_no_method_of_the_density_task(plugin):
     load_plugin(plugin)
     density = TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "pseudo-label"}, 2)
-    with expect_refusal("no method 'pseudo-label'", kind=UnknownName):
+    with raises_with(UnknownName, "no method 'pseudo-label'"):
         build_task(density).build(density)
 
 
 def test_it_cannot_take_a_name_of_ours(plugin):
     plugin.write_text(PLUGIN.replace('"pseudo-label"', '"vat"'))
-    with expect_refusal("joint method name 'vat' is taken by vera.joint.vat.VAT"):
+    with raises_with(VeraError, "joint method name 'vat' is taken by vera.joint.vat.VAT"):
         load_plugin(plugin)
 
 
 def test_a_plugin_that_forgets_the_decorator_is_told_so(plugin):
     plugin.write_text(PLUGIN.replace("@dataclass(eq=False, kw_only=True)\n", ""))
-    with expect_refusal("PseudoLabel lacks the decorator @dataclass(eq=False)", kind=PluginError):
+    with raises_with(PluginError, "PseudoLabel lacks the decorator @dataclass(eq=False)"):
         load_plugin(plugin)
 
 
 @pytest.mark.parametrize("method", list(joint_methods))
 def test_points_without_labels_are_refused_in_one_line(method):
     built = make_method(method, "few_labels")
-    with expect_refusal(f"{method} needs labelled data", "have no labels", kind=IncompatibleModel):
-        Trainer(built, points(2), steps=2, batch_size=BATCH, progress=False)
+    with raises_with(IncompatibleModel, f"{method} needs labelled data", "have no labels"):
+        Trainer(built, make_points(2), steps=2, batch_size=BATCH, progress=False)
 
 
 @pytest.mark.parametrize(("method", "energy"), [pair for pair in PAIRS if pair[1] in CLASSIFIERS])
 def test_points_of_another_dimension_are_refused_in_one_line(method, energy):
-    with expect_refusal(f"{method}: MLPClassifier takes 2 dimensions", "(16, 3)", kind=IncompatibleModel):
+    with raises_with(IncompatibleModel, f"{method}: MLPClassifier takes 2 dimensions", "(16, 3)"):
         make_trainer(method, energy, data=torch.zeros(40, 3))

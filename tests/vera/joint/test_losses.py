@@ -9,13 +9,13 @@ from joint_helpers import (
     CLASSES,
     DIM,
     LinearClassifier,
-    gradients,
-    held_gradients,
-    labelled_batch,
+    make_classifier,
+    make_labelled_batch,
     plain_class_entropy,
     plain_cross_entropy,
     plain_joint_loss,
-    small_classifier,
+    stored_gradients,
+    weight_gradients,
 )
 
 from vera.data.labelled import LabelledBatch
@@ -37,7 +37,7 @@ def samples(n=6):
 @pytest.mark.parametrize(("alpha", "beta", "gamma"), WEIGHTS)
 @pytest.mark.parametrize("activation", ["softplus", "leaky_relu"])
 def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty, shared):
-    classifier, batch = small_classifier(activation), labelled_batch(shared)
+    classifier, batch = make_classifier(activation), make_labelled_batch(shared)
     loss, metrics = joint_contrastive_loss(
         classifier, batch, samples(), gamma, penalty, alpha=alpha, beta=beta
     )
@@ -46,14 +46,14 @@ def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty
     )
     assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-12)
     torch.testing.assert_close(
-        gradients(loss, classifier), gradients(expected, classifier), atol=1e-10, rtol=1e-12
+        weight_gradients(loss, classifier), weight_gradients(expected, classifier), atol=1e-10, rtol=1e-12
     )
     assert float(metrics["loss"]) == float(loss.detach())
     assert ("class_entropy" in metrics, "penalty" in metrics) == (beta > 0, gamma > 0)
 
 
 def test_the_parts_are_what_they_are_called():
-    classifier, batch = small_classifier(), labelled_batch(shared=False)
+    classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     loss, metrics = joint_contrastive_loss(classifier, batch, samples(), 0.3, "half", alpha=0.7, beta=0.4)
     parts = {name: float(value) for name, value in metrics.items()}
     with torch.no_grad():
@@ -79,7 +79,7 @@ def test_the_entropy_of_known_distributions():
 
 def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
     """Samples that are the data take the energy terms out of the loss."""
-    classifier, batch = small_classifier(), labelled_batch(shared=False)
+    classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     before = float(plain_class_entropy(classifier, batch.x).detach())
     loss, _ = joint_contrastive_loss(classifier, batch, batch.x, 0.0, "half", alpha=0.0, beta=1.0)
     with torch.no_grad():
@@ -92,7 +92,7 @@ def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
 
 @pytest.mark.parametrize("gamma", [0.0, 0.1])
 def test_samples_are_constants_and_the_batch_is_left_alone(gamma):
-    classifier, batch = small_classifier(), labelled_batch(shared=False)
+    classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     moving = samples().requires_grad_(True)
     loss, _ = joint_contrastive_loss(classifier, batch, moving * 1.0, gamma, "half", alpha=1.0, beta=0.1)
     loss.backward()
@@ -129,7 +129,7 @@ def test_three_methods_share_the_joint_loss():
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_a_step_of_the_energy_descends_the_joint_loss_on_the_samples_of_its_method(name, penalty, shared):
     torch.manual_seed(0)
-    classifier, twin, batch = small_classifier(), small_classifier(), labelled_batch(shared)
+    classifier, twin, batch = make_classifier(), make_classifier(), make_labelled_batch(shared)
     weights = {"alpha": 0.7, "beta": 0.4, "gamma": 0.3, "penalty": penalty}
     method = joint_method(name, classifier, **weights)
     method.begin(batch)
@@ -146,13 +146,18 @@ def test_a_step_of_the_energy_descends_the_joint_loss_on_the_samples_of_its_meth
     assert len(drawn) == len(batch.x)
     expected = plain_joint_loss(twin, batch, drawn, **weights)
     assert float(metrics["loss"]) == pytest.approx(float(expected.detach()), rel=1e-10)
-    torch.testing.assert_close(held_gradients(classifier), gradients(expected, twin), atol=1e-10, rtol=1e-12)
+    torch.testing.assert_close(
+        stored_gradients(classifier), weight_gradients(expected, twin), atol=1e-10, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
 def test_generated_and_stored_samples_are_constants_in_the_energy_loss(name):
     torch.manual_seed(0)
-    method, batch = joint_method(name, small_classifier(), beta=0.1, gamma=0.1), labelled_batch(shared=False)
+    method, batch = (
+        joint_method(name, make_classifier(), beta=0.1, gamma=0.1),
+        make_labelled_batch(shared=False),
+    )
     method.begin(batch)
     plain, others = (
         method.energy_loss,
@@ -175,19 +180,21 @@ def test_generated_and_stored_samples_are_constants_in_the_energy_loss(name):
 
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 def test_supervised_training_descends_the_cross_entropy_on_labelled_points(shared):
-    classifier, twin, batch = small_classifier(), small_classifier(), labelled_batch(shared)
+    classifier, twin, batch = make_classifier(), make_classifier(), make_labelled_batch(shared)
     metrics = Supervised(classifier, lr=1e-9).step(batch)
     expected = plain_cross_entropy(twin, batch.labelled, batch.labels)
     assert float(metrics["loss"]) == pytest.approx(float(expected.detach()), rel=1e-12)
-    torch.testing.assert_close(held_gradients(classifier), gradients(expected, twin), atol=1e-10, rtol=0)
+    torch.testing.assert_close(
+        stored_gradients(classifier), weight_gradients(expected, twin), atol=1e-10, rtol=0
+    )
 
 
 def test_supervised_training_never_looks_at_the_unlabelled_points():
-    batch = labelled_batch(shared=False)
+    batch = make_labelled_batch(shared=False)
     other = LabelledBatch(batch.x + 100, batch.labelled, batch.labels)
     found = []
     for one in (batch, other):
-        classifier = small_classifier()
+        classifier = make_classifier()
         Supervised(classifier, lr=0.01).step(one)
         found.append(torch.cat([w.detach().flatten() for w in classifier.parameters()]))
     assert torch.equal(*found)
@@ -196,7 +203,7 @@ def test_supervised_training_never_looks_at_the_unlabelled_points():
 def test_the_slope_of_a_linear_energy_is_penalised_by_its_closed_form():
     """Equal rows w: f = w·x + log C, so ‖∇f‖² = ‖w‖² everywhere."""
     w = torch.tensor([0.6, -0.8, 2.0], dtype=torch.float64)
-    classifier, batch = LinearClassifier(w.expand(CLASSES, DIM)), labelled_batch(shared=True)
+    classifier, batch = LinearClassifier(w.expand(CLASSES, DIM)), make_labelled_batch(shared=True)
     for gamma, (penalty, factor) in itertools.product((0.1, 3.0), [("half", 0.5), ("full", 1.0)]):
         _, metrics = joint_contrastive_loss(classifier, batch, samples(), gamma, penalty, alpha=0.0, beta=0.0)
         assert float(metrics["penalty"]) == pytest.approx(gamma * factor * 5.0)

@@ -8,10 +8,11 @@ import sys
 
 import pytest
 import torch
-from conformance import differences, expect_refusal
+from conformance import find_differences
+from facts import raises_with
 from joint_helpers import Blobs
 from locations import HELPERS
-from passes_helpers import SMALL, images, made, stepped
+from passes_helpers import SMALL, make_images, make_joint_method, run_two_steps
 
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
@@ -26,14 +27,14 @@ from vera.spec.trial_spec import TrialSpec
     ("precision", "reason"), [("bfloat16", "illegal instruction"), ("float16", "slower")]
 )
 def test_less_than_float32_is_refused_on_a_cpu_and_why(precision, reason):
-    method = made("supervised", precision=precision)
-    with expect_refusal("supervised", f"precision='{precision}' needs a GPU", reason, kind=SettingError):
-        method.begin(images())
+    method = make_joint_method("supervised", precision=precision)
+    with raises_with(SettingError, "supervised", f"precision='{precision}' needs a GPU", reason):
+        method.begin(make_images())
 
 
 def test_a_precision_that_there_is_not_is_refused():
-    with expect_refusal("precision must be one of", "'float32'", "'float64'", kind=SettingError):
-        made("supervised", precision="float64")
+    with raises_with(SettingError, "precision must be one of", "'float32'", "'float64'"):
+        make_joint_method("supervised", precision="float64")
 
 
 def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
@@ -59,7 +60,7 @@ def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
 def lowered(monkeypatch, name, precision, **settings):
     """On this CPU after all: it is small enough."""
     monkeypatch.setattr("vera.joint.forward_passes.ON_CPU", {})
-    return made(name, precision=precision, **settings)
+    return make_joint_method(name, precision=precision, **settings)
 
 
 @pytest.mark.parametrize(
@@ -69,15 +70,18 @@ def lowered(monkeypatch, name, precision, **settings):
 )
 def test_float16_is_close_to_float32(name, settings, monkeypatch):
     """With and without a gradient penalty."""
-    usual, low = stepped(made(name, **settings)), stepped(lowered(monkeypatch, name, "float16", **settings))
+    usual, low = (
+        run_two_steps(make_joint_method(name, **settings)),
+        run_two_steps(lowered(monkeypatch, name, "float16", **settings)),
+    )
     for metric in usual.metrics:
         torch.testing.assert_close(usual.metrics[metric], low.metrics[metric], rtol=0.02, atol=0.02)
-    assert differences(usual, low), "and it is not float32"
+    assert find_differences(usual, low), "and it is not float32"
 
 
 def slopes(method, x):
     """The gradient of a cross-entropy in the weights, as an optimiser's step finds it, and that of f in x."""
-    batch = images()
+    batch = make_images()
     method.begin(batch)
     with method.passes.install():
         leaf = x.clone().requires_grad_(True)
@@ -88,11 +92,11 @@ def slopes(method, x):
 
 def test_gradients_in_float16_are_scaled_inside_and_true_outside(monkeypatch):
     inside = []
-    usual, low = made("supervised"), lowered(monkeypatch, "supervised", "float16")
+    usual, low = make_joint_method("supervised"), lowered(monkeypatch, "supervised", "float16")
     low.energy.output.register_full_backward_hook(
         lambda _, __, outwards: inside.append(outwards[0].abs().max())
     )
-    x = images().x
+    x = make_images().x
     for true, found in zip(slopes(usual, x), slopes(low, x), strict=True):
         assert (true - found).norm() < 0.02 * true.norm()
     assert max(inside) > LOSS_SCALE / 10
@@ -102,7 +106,7 @@ def test_gradients_in_float16_are_scaled_inside_and_true_outside(monkeypatch):
 def test_float16_cannot_be_differentiated_twice_unnoticed(monkeypatch):
     """A method of a user's own may try; its gradient would be wrong by the scale."""
     method = lowered(monkeypatch, "supervised", "float16")
-    x = images().x.requires_grad_(True)
+    x = make_images().x.requires_grad_(True)
     with method.passes.install():
         (slope,) = torch.autograd.grad(method.energy(x).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
@@ -151,8 +155,8 @@ def test_losses_and_generated_points_stay_float32(monkeypatch):
     method = lowered(monkeypatch, "vera", "float16", gamma=0.0)
     inner = []
     method.energy.output.register_forward_hook(lambda _, __, result: inner.append(result.dtype))
-    report = stepped(method)
+    report = run_two_steps(method)
     assert torch.float16 in inner
     assert all(value.dtype == torch.float32 for part in report for value in part.values())
-    assert method.energy(images().x).dtype == torch.float32
+    assert method.energy(make_images().x).dtype == torch.float32
     assert inner[-1] == torch.float32, "after the step all is as it was"

@@ -14,12 +14,12 @@ from joint_helpers import (
     CLASSES,
     DIM,
     LinearClassifier,
-    gradients,
-    held_gradients,
-    labelled_batch,
+    make_classifier,
+    make_labelled_batch,
     plain_class_entropy,
     plain_cross_entropy,
-    small_classifier,
+    stored_gradients,
+    weight_gradients,
 )
 
 from vera.data.labelled import LabelledBatch
@@ -143,7 +143,7 @@ def step_gradients(classifier, batch, **settings):
     direction = direction_at(classifier, batch.x, xi=0.5, iterations=settings.get("power_iterations", 1))
     torch.manual_seed(0)
     metrics = built(classifier, **settings).update(batch)
-    return held_gradients(classifier), direction, metrics
+    return stored_gradients(classifier), direction, metrics
 
 
 def plain_smoothness(classifier, x, others, p):
@@ -151,17 +151,17 @@ def plain_smoothness(classifier, x, others, p):
     return (p * (p.log() - log_q)).sum() / len(x)
 
 
-@pytest.mark.parametrize("make", [linear, small_classifier], ids=["linear", "network"])
+@pytest.mark.parametrize("make", [linear, make_classifier], ids=["linear", "network"])
 def test_predictions_at_the_point_itself_are_constants(make):
-    batch, classifier, twin = labelled_batch(shared=False), make(), make()
+    batch, classifier, twin = make_labelled_batch(shared=False), make(), make()
     found, direction, metrics = step_gradients(classifier, batch)
     p = torch.softmax(twin.logits(batch.x), dim=1)
     others = batch.x + 0.7 * direction
     expected = plain_smoothness(twin, batch.x, others, p.detach())
     assert float(metrics["smoothness"]) == pytest.approx(float(expected.detach()), rel=1e-10)
-    torch.testing.assert_close(found, gradients(expected, twin), atol=1e-10, rtol=0)
+    torch.testing.assert_close(found, weight_gradients(expected, twin), atol=1e-10, rtol=0)
     p = torch.softmax(twin.logits(batch.x), dim=1)
-    through_both = gradients(plain_smoothness(twin, batch.x, others, p), twin)
+    through_both = weight_gradients(plain_smoothness(twin, batch.x, others, p), twin)
     assert (found - through_both).abs().max() > 1e-3
 
 
@@ -169,7 +169,7 @@ def test_predictions_at_the_point_itself_are_constants(make):
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (0.0, 1.0), (0.3, 2.5)])
 @pytest.mark.parametrize("power_iterations", [1, 3])
 def test_the_loss_is_the_sum_of_its_three_terms(shared, alpha, beta, power_iterations):
-    batch, classifier, twin = labelled_batch(shared), small_classifier(), small_classifier()
+    batch, classifier, twin = make_labelled_batch(shared), make_classifier(), make_classifier()
     found, direction, metrics = step_gradients(
         classifier, batch, alpha=alpha, beta=beta, power_iterations=power_iterations
     )
@@ -180,12 +180,12 @@ def test_the_loss_is_the_sum_of_its_three_terms(shared, alpha, beta, power_itera
         + plain_smoothness(twin, batch.x, batch.x + 0.7 * direction, p)
     )
     assert float(metrics["loss"]) == pytest.approx(float(loss.detach()), rel=1e-10)
-    torch.testing.assert_close(found, gradients(loss, twin), atol=1e-10, rtol=0)
+    torch.testing.assert_close(found, weight_gradients(loss, twin), atol=1e-10, rtol=0)
 
 
 def test_training_smooths_the_predictions():
-    batch = labelled_batch(shared=True, n=40)
-    classifier = small_classifier()
+    batch = make_labelled_batch(shared=True, n=40)
+    classifier = make_classifier()
     torch.manual_seed(0)
     method = built(classifier, lr=0.01)
     values = [float(method.update(batch)["smoothness"]) for _ in range(60)]
@@ -203,9 +203,9 @@ def test_images_are_moved_along_all_their_axes():
 
 
 def test_the_batch_is_left_as_it_was():
-    batch = labelled_batch(shared=False)
+    batch = make_labelled_batch(shared=False)
     copy = LabelledBatch(batch.x.clone(), batch.labelled.clone(), batch.labels.clone())
-    built(small_classifier(), alpha=1.0, beta=1.0).update(batch)
+    built(make_classifier(), alpha=1.0, beta=1.0).update(batch)
     assert torch.equal(batch.x, copy.x)
     assert torch.equal(batch.labelled, copy.labelled)
     assert not batch.x.requires_grad

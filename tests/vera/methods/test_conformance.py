@@ -1,5 +1,4 @@
-"""Every registered method, on every energy model it supports. A new method is tested because it is
-registered."""
+"""Conformance of every registered method, on every energy model it supports. Registration is enough."""
 
 import math
 import random
@@ -13,53 +12,54 @@ from conformance import (
     MODELS,
     PAIRS,
     check_resume,
-    dataset,
-    differences,
-    example,
-    expect_refusal,
+    find_differences,
+    find_optimisers,
+    get_outcome,
+    get_state,
+    make_batch,
+    make_dataset,
     make_method,
+    make_points,
     make_trainer,
-    numbers,
-    one_each,
-    optimisers_of,
     other_settings,
-    points,
+    pick_one_energy_each,
     probe,
     setting_names,
-    visible,
 )
+from facts import raises_with
 
 from vera.errors import IncompatibleModel
-from vera.spec.registry import joint_methods, methods
+from vera.spec.registry import joint_methods, methods, models
 from vera.training.random_state import derive_seed
 
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
-every_method = pytest.mark.parametrize(("method", "energy"), one_each())
+every_method = pytest.mark.parametrize(("method", "energy"), pick_one_energy_each())
 
 SETTINGS = [
     (method, energy, name, value)
-    for method, energy in one_each()
+    for method, energy in pick_one_energy_each()
     for name, value in other_settings(method, MODELS[energy].registry)
 ]
 
 
 @pytest.mark.parametrize("registry", [methods, joint_methods], ids=lambda registry: registry.kind)
-def test_every_method_trains_some_model_and_every_model_is_trained(registry):
+def test_every_method_and_every_model_is_covered(registry):
     trained = {energy for energy, model in MODELS.items() if model.registry is registry}
     assert {method for method, energy in PAIRS if energy in trained} == set(registry)
     assert {energy for _, energy in PAIRS} >= trained
 
 
 @pytest.mark.parametrize(("method", "energy"), IMPOSSIBLE)
-def test_a_model_that_lacks_what_the_method_needs_is_refused_at_construction(method, energy):
-    with expect_refusal(method, "it needs", "Models that have it", kind=IncompatibleModel):
+def test_construction_rejects_a_model_that_lacks_a_need(method, energy):
+    model = models.get(MODELS[energy].component["name"]).__name__
+    with raises_with(IncompatibleModel, method, model, "nice"):
         make_method(method, energy)
 
 
 @every_pair
 def test_steps_are_finite_and_report_detached_scalars(method, energy):
     built = make_method(method, energy)
-    batch = example(energy)
+    batch = make_batch(energy)
     built.begin(batch)
     reports = [built.step(batch) for _ in range(3)]
     assert all("loss" in metrics and metrics.keys() == reports[0].keys() for metrics in reports)
@@ -71,7 +71,7 @@ def test_steps_are_finite_and_report_detached_scalars(method, energy):
 
 
 @every_pair
-def test_training_moves_every_network(method, energy):
+def test_training_updates_every_network(method, energy):
     trainer = make_trainer(method, energy)
     before = {
         role: [p.detach().clone() for p in network.parameters()]
@@ -90,57 +90,56 @@ def test_a_resumed_run_is_bit_identical(method, energy, tmp_path):
 
 
 @every_pair
-def test_the_seed_decides_all_numbers(method, energy):
+def test_the_seed_determines_all_numbers(method, energy):
     one, same, other = (make_trainer(method, energy, seed=seed) for seed in (3, 3, 4))
     for trainer in (one, same, other):
         trainer.run()
-    assert differences(numbers(one), numbers(same)) == []
+    assert find_differences(get_state(one), get_state(same)) == []
     assert one.history[0]["loss"] != other.history[0]["loss"]
 
 
 @pytest.mark.parametrize(("method", "energy", "name", "value"), SETTINGS)
 def test_every_setting_changes_the_training(method, energy, name, value):
-    usual, changed = make_trainer(method, energy), make_trainer(method, energy, settings={name: value})
-    assert getattr(usual.method, name) != value
-    usual.run()
+    default, changed = make_trainer(method, energy), make_trainer(method, energy, settings={name: value})
+    assert getattr(default.method, name) != value
+    default.run()
     changed.run()
-    assert differences(visible(usual), visible(changed))
+    assert find_differences(get_outcome(default), get_outcome(changed))
 
 
 @every_method
-def test_other_values_were_found_for_every_setting(method, energy):
+def test_every_setting_has_another_valid_value(method, energy):
     found = {name for m, e, name, _ in SETTINGS if (m, e) == (method, energy)}
     assert found == set(setting_names(method, MODELS[energy].registry))
 
 
 def row_first_seen_at(step: int, energy: str, n: int, seed: int) -> int:
-    """A row that the stream of a run reaches at this step for the first time, found by walking a stream over
-    row numbers.
+    """Return a row that the stream of a run reaches at this step for the first time.
 
-    Where points with labels come beside those without, it is one that shows its label then and was in neither
-    before.
+    With labelled and unlabelled points it is a labelled row that was in neither stream before.
     """
-    twin = dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, derive_seed(seed, "data"))
-    *earlier, last = (twin.next_batch() for _ in range(step))
-    parts = [
-        part for batch in earlier for part in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))
+    copy = make_dataset(energy, torch.arange(float(n)).unsqueeze(1)).stream(BATCH, derive_seed(seed, "data"))
+    *earlier, last = (copy.next_batch() for _ in range(step))
+    seen = [
+        points
+        for batch in earlier
+        for points in (getattr(batch, "x", batch), getattr(batch, "labelled", batch))
     ]
-    return min(_rows(getattr(last, "labelled", last)).difference(*map(_rows, parts)))
+    return min(_rows(getattr(last, "labelled", last)).difference(*map(_rows, seen)))
 
 
-def _rows(part: torch.Tensor) -> set[int]:
-    return set(part.flatten().int().tolist())
+def _rows(points: torch.Tensor) -> set[int]:
+    return set(points.flatten().int().tolist())
 
 
 @every_pair
 @pytest.mark.parametrize("step", [1, 6])
-def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy, step):
-    """Data that have one from the start are refused; here it comes in later, as from a stream of one's
-    own."""
-    clean = points(MODELS[energy].data_dim, n=160)
-    spoilt = dataset(energy, clean.clone())
-    spoilt.train[row_first_seen_at(step, energy, len(clean), seed=0), 0] = math.nan
-    result = (trainer := make_trainer(method, energy, data=spoilt, steps=12)).run()
+def test_a_nan_in_the_data_ends_the_run_at_its_step(method, energy, step):
+    """Data with a NaN are rejected at the start; here it appears later, as from a custom stream."""
+    clean = make_points(MODELS[energy].data_dim, n=160)
+    damaged = make_dataset(energy, clean.clone())
+    damaged.train[row_first_seen_at(step, energy, len(clean), seed=0), 0] = math.nan
+    result = (trainer := make_trainer(method, energy, data=damaged, steps=12)).run()
     assert (result.outcome, result.step) == ("diverged", step)
     assert "nan" in result.reason
     metrics, history = {}, []
@@ -152,7 +151,7 @@ def test_a_nan_in_the_data_ends_the_run_at_the_step_that_meets_it(method, energy
 
 
 @every_pair
-def test_an_exploding_learning_rate_ends_as_diverged_at_a_named_step(method, energy):
+def test_an_exploding_learning_rate_ends_as_diverged(method, energy):
     names = setting_names(method, MODELS[energy].registry)
     rates = {name: 1e12 for name in names if name == "lr" or name.endswith("_lr")}
     trainer = make_trainer(method, energy, settings=rates, steps=40, evaluate=probe)
@@ -167,7 +166,7 @@ def test_an_exploding_learning_rate_ends_as_diverged_at_a_named_step(method, ene
 
 
 @every_pair
-def test_a_run_leaves_the_callers_random_state_alone(method, energy, tmp_path):
+def test_a_run_does_not_change_the_random_state_of_the_caller(method, energy, tmp_path):
     before = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist()
     trainer = make_trainer(method, energy, evaluate=probe, evaluate_every=2)
     trainer.run()
@@ -179,7 +178,7 @@ def test_a_run_leaves_the_callers_random_state_alone(method, energy, tmp_path):
 
 
 @every_pair
-def test_two_runs_that_take_turns_do_not_disturb_each_other(method, energy):
+def test_interleaved_runs_do_not_affect_each_other(method, energy):
     alone = [make_trainer(method, energy, seed=seed) for seed in (0, 1)]
     turns = [make_trainer(method, energy, seed=seed) for seed in (0, 1)]
     for trainer in alone:
@@ -187,16 +186,19 @@ def test_two_runs_that_take_turns_do_not_disturb_each_other(method, energy):
     for until in (1, 2, 5, 6):
         for trainer in turns:
             trainer.run(until)
-    assert [differences(numbers(a), numbers(b)) for a, b in zip(alone, turns, strict=True)] == [[], []]
+    assert [find_differences(get_state(a), get_state(b)) for a, b in zip(alone, turns, strict=True)] == [
+        [],
+        [],
+    ]
 
 
 @every_pair
-def test_the_energy_is_moved_by_its_own_optimiser_and_by_nothing_else(method, energy):
+def test_only_its_own_optimiser_updates_the_energy(method, energy):
     built = make_method(method, energy)
-    batch = example(energy)
+    batch = make_batch(energy)
     built.begin(batch)
     weights = built.energy_weights
-    (optimiser,) = optimisers_of(built, weights)
+    (optimiser,) = find_optimisers(built, weights)
     start = [w.detach().clone() for w in weights]
     at_update, late = [], []
 

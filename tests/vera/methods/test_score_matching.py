@@ -1,5 +1,4 @@
-"""SSM, DSM and CP-SM against exact score matching, with the Hessian trace taken by autograd, on a small
-flow."""
+"""SSM, DSM and CP-SM compared with exact score matching on a small flow; autograd gives the Hessian trace."""
 
 import pytest
 import torch
@@ -26,12 +25,12 @@ def x():
     return torch.randn(POINTS, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
 
 
-def loss_draws(loss, x, repeats=REPEATS, batch=50):
-    """Independent estimates of the loss at the same points."""
+def draw_losses(loss, x, repeats=REPEATS, batch=50):
+    """Return independent estimates of the loss at the same points."""
     return torch.stack([loss(x.repeat(batch, 1)).detach() for _ in range(repeats // batch)])
 
 
-def gradient_draws(loss, model, x, repeats=100, batch=50):
+def draw_gradients(loss, model, x, repeats=100, batch=50):
     return torch.stack([flat_gradient(loss(x.repeat(batch, 1)), model) for _ in range(repeats)])
 
 
@@ -42,27 +41,27 @@ VARIANTS = [(probe, reduced) for probe in ("gaussian", "rademacher") for reduced
 def test_ssm_equals_score_matching_in_expectation(flow, x, probe, reduced):
     method = SSM(flow, probe=probe, variance_reduced=reduced)
     exact = score_matching_loss(flow, x)
-    assert_mean(loss_draws(method.loss, x), exact.detach())
-    assert_mean(gradient_draws(method.loss, flow, x), flat_gradient(exact, flow))
+    assert_mean(draw_losses(method.loss, x), exact.detach())
+    assert_mean(draw_gradients(method.loss, flow, x), flat_gradient(exact, flow))
 
 
 def test_ssm_variance_reduction_reduces_the_variance(flow, x):
-    spread = {r: float(loss_draws(SSM(flow, variance_reduced=r).loss, x).var()) for r in (True, False)}
+    spread = {r: float(draw_losses(SSM(flow, variance_reduced=r).loss, x).var()) for r in (True, False)}
     assert spread[True] < 0.8 * spread[False]
 
 
-def test_ssm_needs_no_flow():
+def test_ssm_equals_score_matching_for_a_mixture():
     torch.manual_seed(2)
     mixture = GaussianMixture(2, components=5).double()
     points = torch.randn(POINTS, 2, dtype=torch.float64)
-    assert_mean(loss_draws(SSM(mixture).loss, points), score_matching_loss(mixture, points).detach())
+    assert_mean(draw_losses(SSM(mixture).loss, points), score_matching_loss(mixture, points).detach())
 
 
 def test_cpsm_equals_score_matching_in_expectation(flow, x):
     method = CPSM(flow)
     exact = score_matching_loss(flow, x)
-    assert_mean(loss_draws(method.loss, x), exact.detach())
-    assert_mean(gradient_draws(method.loss, flow, x), flat_gradient(exact, flow))
+    assert_mean(draw_losses(method.loss, x), exact.detach())
+    assert_mean(draw_gradients(method.loss, flow, x), flat_gradient(exact, flow))
 
 
 @pytest.mark.parametrize(("data_dim", "couplings"), [(2, 1), (3, 2), (5, 3), (6, 4)])
@@ -81,8 +80,8 @@ def test_curvature_propagation_is_unbiased_for_every_diagonal_entry(data_dim, co
     torch.testing.assert_close(score[:3].detach(), exact_score)
 
 
-def test_curvature_propagation_survives_units_without_curvature():
-    """Far in softplus's flat tail M underflows to 0, where √M has no derivative."""
+def test_curvature_propagation_is_finite_for_units_without_curvature():
+    """Far in the flat tail of softplus M underflows to 0, where √M has no derivative."""
     torch.manual_seed(3)
     flow = NICE(4, hidden=5, hidden_layers=1)
     with torch.no_grad():
@@ -93,11 +92,11 @@ def test_curvature_propagation_survives_units_without_curvature():
 
 @pytest.mark.parametrize("noise", [0.1, 0.5])
 def test_dsm_gradient_equals_score_matching_of_the_noised_points(flow, x, noise):
-    """Stein's identity: ∇E‖σ²s(x̃) + x̃ − x‖²/2 = σ⁴ ∇E[tr ∇s + ‖s‖²/2] at x̃ = x + σv, point by point."""
+    """Stein's identity at each point: ∇E‖σ²s(x̃) + x̃ − x‖²/2 = σ⁴ ∇E[tr ∇s + ‖s‖²/2] at x̃ = x + σv."""
     method = DSM(flow, noise=noise)
     repeats, batch = 100, 100
     torch.manual_seed(4)
-    denoising = gradient_draws(method.loss, flow, x, repeats, batch)
+    denoising = draw_gradients(method.loss, flow, x, repeats, batch)
     noised = [
         x.repeat(batch, 1) + noise * torch.randn(batch * POINTS, 3, dtype=torch.float64)
         for _ in range(repeats)
@@ -109,7 +108,7 @@ def test_dsm_gradient_equals_score_matching_of_the_noised_points(flow, x, noise)
 
 
 def test_dsm_loss_is_zero_for_the_noise_kernel_of_a_point_mass():
-    """All data at one point: the noised density is N(0, σ²I), whose score makes every residual vanish."""
+    """If all data are one point, the noised density is N(0, σ²I), whose score makes every residual zero."""
     mixture = GaussianMixture(2, components=1)
     with torch.no_grad():
         mixture.means.zero_()

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from conformance import expect_refusal
-from joint_helpers import CLASSES, DIM, LinearClassifier, labelled_batch, small_classifier
+from facts import raises_with
+from joint_helpers import CLASSES, DIM, LinearClassifier, make_classifier, make_labelled_batch
 from scipy.special import logsumexp
 
 from vera.data.labelled import LabelledBatch
@@ -61,8 +61,8 @@ def test_f_of_large_logits_neither_overflows_nor_vanishes(size):
 
 
 def test_a_constant_on_all_logits_moves_f_and_nothing_else():
-    x = labelled_batch(shared=True).x
-    classifier = small_classifier()
+    x = make_labelled_batch(shared=True).x
+    classifier = make_classifier()
     f, p, slope = classifier(x), torch.softmax(classifier.logits(x), 1), gradient(classifier, x)
     with torch.no_grad():
         classifier.net[-1].bias.add_(2.5)
@@ -72,8 +72,8 @@ def test_a_constant_on_all_logits_moves_f_and_nothing_else():
 
 
 def test_what_holds_for_every_logsumexp():
-    x = labelled_batch(shared=True).x
-    classifier = small_classifier()
+    x = make_labelled_batch(shared=True).x
+    classifier = make_classifier()
     logits, f = classifier.logits(x).detach(), classifier(x).detach()
     assert (f > logits.amax(1)).all()
     assert (f <= logits.amax(1) + math.log(CLASSES)).all()
@@ -135,7 +135,7 @@ def test_weight_norm_is_on_the_hidden_layers_alone():
 
 @pytest.mark.parametrize("make", [Supervised, VAT, lambda energy: JointVERA(energy, mlp_generator(3))])
 def test_an_energy_without_classes_is_refused(make):
-    with expect_refusal(": energy must be a Classifier, got MLP.", kind=SettingError):
+    with raises_with(SettingError, ": energy must be a Classifier, got MLP."):
         make(MLP(3))
 
 
@@ -165,5 +165,5 @@ class Crooked(Classifier):
 @pytest.mark.parametrize("shape", [(2,), (4, 4)])
 def test_logits_that_do_not_fit_the_labels_are_refused_before_the_first_step(shape):
     batch = LabelledBatch(torch.zeros(4, DIM), torch.zeros(4, DIM), torch.tensor([0, 1, 2, 3]))
-    with expect_refusal("supervised: logits of shape", "have no place for class 3", kind=IncompatibleModel):
+    with raises_with(IncompatibleModel, "supervised: logits of shape", "have no place for class 3"):
         Supervised(Crooked(*shape)).begin(batch)

@@ -5,7 +5,8 @@ import math
 
 import pytest
 import torch
-from conformance import differences, expect_refusal
+from conformance import find_differences
+from facts import raises_with
 from torch import nn
 
 from vera.errors import SettingError
@@ -47,20 +48,20 @@ def test_sigma_starts_at_its_lower_bound():
     ],
 )
 def test_a_sigma_outside_its_range_is_refused(sigmas):
-    with expect_refusal("Generator", "sigma", kind=SettingError):
+    with raises_with(SettingError, "Generator", "sigma"):
         Generator(nn.Linear(2, 2), 2, **sigmas)
 
 
 def test_the_latent_dimension_is_taken_from_the_network_or_asked_for():
     assert Generator(MLPGenerator(5, 2)).latent_dim == 5
-    with expect_refusal("Linear", "latent_dim", kind=SettingError):
+    with raises_with(SettingError, "Linear", "latent_dim"):
         Generator(nn.Linear(2, 2))
 
 
 def test_the_mean_has_the_statistics_of_its_batch_and_leaves_the_averages_alone(generator):
     z, before = generator.sample_latent(16), averages(generator)
     assert torch.equal(generator.mean(z), copy.deepcopy(generator).net(z))
-    assert differences(before, averages(generator)) == []
+    assert find_differences(before, averages(generator)) == []
 
 
 def test_the_mean_has_the_statistics_of_its_batch_in_evaluation_mode_too(generator):
@@ -88,7 +89,7 @@ def test_sampling_changes_neither_state_nor_mode(generator, running_averages):
     assert x.shape == (7, 3)
     assert not x.requires_grad
     assert all(module.training for module in generator.modules())
-    assert differences(dict(before), dict(generator.state_dict())) == []
+    assert find_differences(dict(before), dict(generator.state_dict())) == []
 
 
 def test_a_sample_with_running_averages_is_the_evaluation_mode_mean_plus_noise(generator):
@@ -141,7 +142,7 @@ def test_statistics_and_modes_come_back_after_an_error(generator):
     assert all(module.training for module in generator.modules())
     before = averages(generator)
     generator.sample_with_latent(8)
-    assert differences(before, averages(generator))
+    assert find_differences(before, averages(generator))
 
 
 def test_evaluating_gives_every_part_its_own_mode_back():

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from conformance import differences
+from conformance import find_differences
 from torch import nn
 
 from vera.models import dcgan_generator, sngan_generator
@@ -76,9 +76,9 @@ def test_batch_statistics_leave_the_averages_alone(kind):
     generator = GENERATORS[kind](8)
     z, before = generator.sample_latent(6), running(generator.net)
     mean = generator.mean(z)
-    assert differences(before, running(generator.net)) == []
+    assert find_differences(before, running(generator.net)) == []
     assert torch.equal(generator(z), mean)
-    assert differences(before, running(generator.net))
+    assert find_differences(before, running(generator.net))
     with evaluation_mode(generator.net):
         assert not torch.allclose(generator(z), mean, atol=1e-3)
 
@@ -91,4 +91,4 @@ def test_frozen_statistics_treat_every_image_alone(kind):
     with freeze_batch_statistics(generator.net, z0):
         assert torch.allclose(generator(z0), expected)
         assert torch.allclose(generator(z0[2:4]), expected[2:4])
-    assert differences(before, running(generator.net)) == []
+    assert find_differences(before, running(generator.net)) == []

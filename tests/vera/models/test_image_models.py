@@ -5,7 +5,8 @@ import math
 
 import pytest
 import torch
-from conformance import differences, expect_refusal
+from conformance import find_differences
+from facts import raises_with
 from torch import nn
 from torch.nn.functional import avg_pool2d, conv2d, dropout, leaky_relu, linear
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -255,20 +256,20 @@ def test_a_seed_decides_all_weights(build):
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
         states.append(dict(build().state_dict()))
-    assert differences(states[0], states[1]) == []
-    assert differences(states[0], states[2])
+    assert find_differences(states[0], states[1]) == []
+    assert find_differences(states[0], states[2])
 
 
 @pytest.mark.parametrize("depth", [4, 9, 11, 27])
 def test_a_depth_that_does_not_split_into_three_groups_is_refused(depth):
-    with expect_refusal("WideResNet", "depth must be 6n + 4", "28", str(depth), kind=SettingError):
+    with raises_with(SettingError, "WideResNet", "depth must be 6n + 4", "28", str(depth)):
         WideResNet(10, depth=depth)
 
 
 @pytest.mark.parametrize("build", [sngan_generator, dcgan_generator, DCGANEnergy])
 @pytest.mark.parametrize("side", [4, 28, 48])
 def test_a_side_that_is_no_doubling_of_four_is_refused(build, side):
-    with expect_refusal("side must be one of 8, 16, 32, 64", str(side), kind=SettingError):
+    with raises_with(SettingError, "side must be one of 8, 16, 32, 64", str(side)):
         build(side=side)
 
 
@@ -282,5 +283,5 @@ def test_a_side_that_is_no_doubling_of_four_is_refused(build, side):
     ],
 )
 def test_other_settings_that_make_no_sense_are_refused(build, parts):
-    with expect_refusal(*parts, kind=SettingError):
+    with raises_with(SettingError, *parts):
         build()

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from oracles import GaussianEnergy, linear_generator
+from oracles import GaussianEnergy, make_linear_generator
 from scipy import stats
 from torch.nn.functional import softplus
 
@@ -165,7 +165,7 @@ class Bump(torch.nn.Module):
 
 def test_a_refiner_is_tuned_for_fresh_samples_where_long_chains_get_lost():
     torch.manual_seed(3)
-    generator = linear_generator(torch.eye(2), sigma=0.1)
+    generator = make_linear_generator(torch.eye(2), sigma=0.1)
     refiner = LatentRefiner(Bump(), generator, step_size=10.0)
     acceptance = refiner.tune(n=200, steps=500, length=20)
     _, again = refiner.refine(refiner.start(400), steps=20)
@@ -178,7 +178,7 @@ def test_a_refiner_is_tuned_for_fresh_samples_where_long_chains_get_lost():
 def test_refiner_walks_in_the_paper_s_space():
     """The potential is f(g(z) + σε) over (z, ε) jointly, without their priors."""
     torch.manual_seed(10)
-    generator = linear_generator(torch.tensor([[1.0, 0.5], [0.0, 1.0]], dtype=torch.float64), sigma=0.7)
+    generator = make_linear_generator(torch.tensor([[1.0, 0.5], [0.0, 1.0]], dtype=torch.float64), sigma=0.7)
     energy = GaussianEnergy(1.0, data_dim=2).double()
     refiner = LatentRefiner(energy, generator)
     v = torch.randn(7, 4, dtype=torch.float64)

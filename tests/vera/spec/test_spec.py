@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from conformance import differences, numbers
+from conformance import find_differences, get_state
 from facts import raises_with
 
 from vera.errors import IncompatibleModel, SettingError, UnknownName, VeraError
@@ -53,8 +53,8 @@ def test_a_spec_read_from_json_trains_to_the_same_numbers():
     one, other = build_trainer(written), build_trainer(read)
     one.run()
     other.run()
-    ours, theirs = ({k: v for k, v in numbers(trainer).items() if k != "spec"} for trainer in (one, other))
-    assert differences(ours, theirs) == []
+    ours, theirs = ({k: v for k, v in get_state(trainer).items() if k != "spec"} for trainer in (one, other))
+    assert find_differences(ours, theirs) == []
 
 
 def test_json_lists_become_tuples():
@@ -201,8 +201,8 @@ def test_the_seed_of_the_spec_initialises_the_networks_independently_of_the_glob
         torch.manual_seed(noise)
         return dict(build_trainer(TrialSpec.from_dict(VERA_SPEC | {"seed": seed})).method.energy.state_dict())
 
-    assert differences(weights(1, 0), weights(1, 7)) == []
-    assert differences(weights(1, 0), weights(2, 0))
+    assert find_differences(weights(1, 0), weights(1, 7)) == []
+    assert find_differences(weights(1, 0), weights(2, 0))
 
 
 def test_building_does_not_change_the_callers_random_state():

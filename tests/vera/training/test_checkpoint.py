@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from conformance import differences, numbers
+from conformance import find_differences, get_state
 from facts import raises_with
 
 from vera.errors import CheckpointError
@@ -128,10 +128,10 @@ OTHERS = {
 def test_a_checkpoint_of_another_run_raises_with_the_differences(saved, name):
     build, facts = OTHERS[name]
     trainer = build()
-    before = numbers(trainer)
+    before = get_state(trainer)
     with raises_with(CheckpointError, str(saved), "another run", *facts):
         trainer.restore(saved)
-    assert differences(before, numbers(trainer)) == []
+    assert find_differences(before, get_state(trainer)) == []
 
 
 def test_only_differences_are_reported(saved):
@@ -199,7 +199,7 @@ def test_a_run_built_from_a_spec_is_rebuilt_from_its_checkpoint(tmp_path):
     resumed = load_trainer(tmp_path / "run.pt")
     assert resumed.step == 3
     resumed.run()
-    assert differences(numbers(straight), numbers(resumed)) == []
+    assert find_differences(get_state(straight), get_state(resumed)) == []
 
 
 def test_a_checkpoint_with_numpy_numbers_in_its_spec_is_readable(tmp_path):

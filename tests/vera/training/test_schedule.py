@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conformance import CLASSIFIERS, PAIRS, check_resume, differences, example, make_method
+from conformance import CLASSIFIERS, PAIRS, check_resume, find_differences, make_batch, make_method
 
 from vera.spec.registry import joint_methods
 from vera.training.schedule import Schedule
@@ -67,7 +67,7 @@ def test_it_applies_to_every_optimiser_of_a_method_except_that_of_the_estimator(
     estimator = getattr(getattr(built, "entropy", None), "optimiser", None)
     start = [[group["lr"] for group in one.param_groups] for one in own]
     rate_of_eta = None if estimator is None else estimator.param_groups[0]["lr"]
-    batch = example("few_labels")
+    batch = make_batch("few_labels")
     built.begin(batch)
     for scale in (1 / 4, 2 / 4, 3 / 4, 0.3, 0.3):
         built.step(batch)
@@ -85,7 +85,7 @@ def test_the_warm_up_shortens_the_first_step():
     for warmup in (0, 10):
         built = make_method("supervised", "all_labels", lr=0.01, warmup=warmup)
         before = [w.detach().double().clone() for w in built.energy_weights]
-        batch = example("all_labels")
+        batch = make_batch("all_labels")
         built.begin(batch)
         built.step(batch)
         moves.append(
@@ -102,7 +102,7 @@ def test_two_runs_do_not_share_a_schedule():
         make_method("supervised", "all_labels", warmup=4),
         make_method("supervised", "all_labels", warmup=4),
     )
-    batch = example("all_labels")
+    batch = make_batch("all_labels")
     for _ in range(2):
         one.step(batch)
     other.load_state_dict(one.state_dict())
@@ -110,4 +110,4 @@ def test_two_runs_do_not_share_a_schedule():
     one.step(batch)
     assert (other.schedule.next_step, one.schedule.next_step) == (2, 3)
     other.step(batch)
-    assert differences(one.state_dict(), other.state_dict()) == []
+    assert find_differences(one.state_dict(), other.state_dict()) == []

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conformance import differences
+from conformance import find_differences
 from facts import raises_with
 from torch import nn
 
@@ -45,7 +45,7 @@ def test_a_loaded_object_continues_like_the_saved_one(tmp_path):
     other.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
     one.work()
     other.work()
-    assert differences(one.state_dict(), other.state_dict()) == []
+    assert find_differences(one.state_dict(), other.state_dict()) == []
 
 
 def test_later_work_does_not_change_a_saved_state():
@@ -67,8 +67,8 @@ def test_two_objects_loaded_from_one_state_share_no_tensors():
     alone.load_state_dict(state)
     one.work()
     other.work()
-    assert differences(one.state_dict(), other.state_dict()) == []
-    assert differences(alone.state_dict(), state) == []
+    assert find_differences(one.state_dict(), other.state_dict()) == []
+    assert find_differences(alone.state_dict(), state) == []
 
 
 def test_loading_keeps_the_identity_of_parameters():

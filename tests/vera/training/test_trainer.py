@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from conformance import differences, numbers, probe
+from conformance import find_differences, get_state, probe
 from facts import raises_with
 from trainer_helpers import list_losses, make_scripted_trainer
 
@@ -56,7 +56,7 @@ def test_history_does_not_depend_on_pauses_and_restores(stops, tmp_path):
         paused = make_scripted_trainer()
         paused.restore(tmp_path / "run.pt")
     paused.run()
-    assert differences(numbers(straight), numbers(paused)) == []
+    assert find_differences(get_state(straight), get_state(paused)) == []
 
 
 def test_seconds_add_up_over_runs_and_checkpoints(monkeypatch, tmp_path):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from conformance import differences, numbers
+from conformance import find_differences, get_state
 from facts import raises_with
 from trainer_helpers import POINTS, make_mixture, make_scripted_trainer
 
@@ -88,7 +88,7 @@ def test_a_finished_run_can_be_extended(tmp_path):
     assert extended.result is None
     long.run()
     extended.run()
-    assert differences(numbers(long), numbers(extended)) == []
+    assert find_differences(get_state(long), get_state(extended)) == []
 
 
 def test_a_diverged_run_cannot_be_extended(tmp_path):
@@ -131,5 +131,5 @@ def test_a_run_can_be_forked_in_memory():
     other.load_state_dict(one.state_dict())
     one.run()
     other.run()
-    assert differences(numbers(straight), numbers(one)) == []
-    assert differences(numbers(straight), numbers(other)) == []
+    assert find_differences(get_state(straight), get_state(one)) == []
+    assert find_differences(get_state(straight), get_state(other)) == []

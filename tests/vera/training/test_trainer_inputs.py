@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from conformance import differences, numbers
+from conformance import find_differences, get_state
 from facts import raises_with
 from torch import nn
 from trainer_helpers import POINTS, Bowl, make_mixture, make_scripted_trainer
@@ -27,7 +27,7 @@ def test_an_array_trains_like_a_tensor_with_the_same_values(dtype):
     for trainer in runs:
         trainer.run()
     assert isinstance(runs[1].data, TensorData)
-    assert differences(numbers(runs[0]), numbers(runs[1])) == []
+    assert find_differences(get_state(runs[0]), get_state(runs[1])) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_user_defined_energy_trains_and_resumes_bit_identically(method, energy
     paused.save(tmp_path / "run.pt")
     resumed.restore(tmp_path / "run.pt")
     resumed.run()
-    assert differences(numbers(straight), numbers(resumed)) == []
+    assert find_differences(get_state(straight), get_state(resumed)) == []
 
 
 @pytest.mark.parametrize(
