@@ -1,11 +1,8 @@
 """Figure 1: its trials, its panels and claims for given rows, and a real trial of each kind."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from engine_helpers import ROOT
+from bare_process import run_bare
 from toys_helpers import check_claim, record_of, results_of
 
 from bench.catalogue import catalogue
@@ -228,18 +225,20 @@ def test_smoke_trials_run_and_are_drawn(tmp_path):
     assert len(drawn(results)[1, 0].collections[0].get_offsets()) == 1_000
 
 
+SCRIPT = """
+from bench.catalogue import catalogue
+from bench.judging.results import Results
+from bench.render.plotting import save_figure
+
+drawing = catalogue.artifact("figure1").render(Results.open(sys.argv[1], "laptop"))
+save_figure(drawing.draw(), sys.argv[1] + "/figure1.png")
+print(drawing.caption)
+"""
+
+
 def test_drawing_needs_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
-    code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import "
-        "bench.paper.figures.figure1\nfrom bench.catalogue import catalogue; from bench.render.plotting "
-        "import save_figure; from bench.judging.results import Results\ndrawing = "
-        "catalogue.artifact('figure1').render(Results.open(sys.argv[1], "
-        "'laptop'))\nsave_figure(drawing.draw(), sys.argv[1] + '/figure1.png'); print(drawing.caption)"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True
-    )
+    ran = run_bare(SCRIPT, tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "16 trials on moons" in ran.stdout
     assert (tmp_path / "figure1.png").stat().st_size > 10_000

@@ -1,10 +1,8 @@
 """Table 10: its trials, its lines and claims for given rows, and real trials of every kind."""
 
-import subprocess
-import sys
-
 import pytest
-from engine_helpers import ROOT, load_trouble_plugin
+from bare_process import run_bare
+from engine_helpers import load_trouble_plugin
 from table10_helpers import CEILINGS, FAR, NEAR, TABLE, lines_of, record
 from toys_helpers import check_claim, results_of
 
@@ -295,16 +293,17 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
     )
 
 
+SCRIPT = """
+from bench.catalogue import catalogue
+from bench.judging.results import Results
+
+table, results = catalogue.artifact("table10"), Results.open(sys.argv[1], "laptop")
+print(table.render(results).caption)
+print(*(claim.check(results).judgement for claim in table.claims), *table.trials("paper"))
+"""
+
+
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, records())
-    code = (
-        "import sys; sys.modules |= dict.fromkeys(['torch', 'ray', 'pandas']); import "
-        "bench.paper.tables.table10\nfrom bench.catalogue import catalogue; from bench.judging.results "
-        "import Results\ntable = catalogue.artifact('table10'); results = Results.open(sys.argv[1], "
-        "'laptop'); print(table.render(results).caption)\nprint(*(claim.check(results).judgement for claim "
-        "in table.claims), *table.trials('paper'))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, timeout=120, capture_output=True, text=True
-    )
+    ran = run_bare(SCRIPT, tmp_path)
     assert (ran.returncode, ran.stdout.count("supported"), ran.stderr) == (0, len(TABLE.claims), "")
