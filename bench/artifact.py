@@ -1,8 +1,8 @@
 """The artifact contract: one table or figure of a paper. Loads neither torch nor ray.
 
-An artifact declares its trials at each profile and the claims it decides, and reads the store: a table becomes
-a `Sheet`, a figure a `Drawing`. Each artifact is also a sweep of the same name, so `vera run table2` runs its
-trials. The exception are searches, whose trials cannot be listed in advance.
+An artifact declares its trials at each profile and the claims it decides, and reads the store: a table
+becomes a `Sheet`, a figure a `Drawing`. Each artifact is also a sweep of the same name, so `vera run table2`
+runs its trials. The exception are searches, whose trials cannot be listed in advance.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from bench.judging.cell import Cell
 from bench.judging.claims import Claim
 from bench.judging.results import Results
 from sweeps.store.row import Row
-from sweeps.trial.identity import Profile, Trial, with_seed
+from sweeps.trial.identity import Profile, Trial, reseed
 from sweeps.trial.sweep import Sweep
 from vera.errors import SettingError
 from vera.spec.trial_spec import Component
@@ -38,8 +38,8 @@ class Column:
 class Sheet:
     """A table as data, the input of every writer (Markdown, LaTeX, CSV, terminal).
 
-    Each line maps column keys to values. A `Cell` becomes several columns: mean, interval, n, diverged, paper,
-    difference, verdict.
+    Each line maps column keys to values. A `Cell` becomes several columns: mean, interval, n, diverged,
+    paper, difference, verdict.
     """
 
     name: str
@@ -141,9 +141,12 @@ class Artifact(ABC):
         """Read the store. A cell without trials shows the reason."""
 
     def render_with_notes(self, results: Results) -> Sheet | Drawing:
-        """The rendering with all notes on the choice of rows, which `results` collects while they are read."""
+        """The rendering with all notes on the choice of rows, which `results` collects while they are read,
+        and under the qualified name of the artifact: it never overwrites the files of another paper."""
         made = self.render(results)
-        return replace(made, notes=(*made.notes, *(note for note in results.notes if note not in made.notes)))
+        notes = (*made.notes, *(note for note in results.notes if note not in made.notes))
+        name = made.name if made.name.startswith(self.name) else self.name
+        return replace(made, name=name, notes=notes)
 
 
 def _repeat_for_seeds(trials: Iterable[Trial], seeds: Sequence[int]) -> Iterator[Trial]:
@@ -151,4 +154,4 @@ def _repeat_for_seeds(trials: Iterable[Trial], seeds: Sequence[int]) -> Iterator
     complete tables."""
     declared = list(trials)
     for seed in seeds:
-        yield from (with_seed(trial, seed) for trial in declared)
+        yield from (reseed(trial, seed) for trial in declared)

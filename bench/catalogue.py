@@ -1,22 +1,26 @@
-"""The catalogue: every table, figure and sweep by name, imported when it is asked for. Loads neither torch nor ray.
+"""The catalogue: every table, figure and sweep by name. Loads neither torch nor ray.
 
-A paper is a package of `bench/` with a module `artifacts.py` that lists what it declares:
+A paper is a package of `bench/` with a module `artifacts.py` that names what it declares:
 
-    ARTIFACTS = {"table2": "bench.other.tables.table2:Table2", ...}    name → module:class (or a dict by name)
-    SWEEPS = {"table2-grid": "bench.other.experiments.flow:grid"}      optional; name → module:Sweep
-    NOTHING_TO_RUN = {"table1": "why there is nothing to run"}         optional
+    ARTIFACTS = {"table2": "bench.other.tables:Table2", ...}      name → module:class, or module:dict by name
+    SWEEPS = {"table2-grid": "bench.other.experiments:grid"}      optional; name → module:Sweep
+    NOTHING_TO_RUN = {"table1": "why there is nothing to run"}    optional
+    UNLISTED = ("searches",)                                      optional; artifacts that are no sweeps
 
-Names are qualified by the package, as in `other/table2`, unless the module sets `PREFIX = ""`, as the VERA paper
-and the searches do. A bare name finds an unqualified artifact first, then the only one that has this name.
-Adding a paper needs no edit outside its own folder. Plug-ins add artifacts of their own with `catalogue.register`.
+Names are qualified by the package, as in `other/table2`, unless the module sets `PREFIX = ""`, as the VERA
+paper does. A bare name means the unqualified artifact, else the only one of that name. A new paper needs no
+edit outside its folder. Plug-ins add artifacts with `catalogue.register`.
+
+Names are known without importing anything but the `artifacts.py` modules; an artifact is imported on first
+use.
 """
 
 import pkgutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from typing import Any
 
 import bench
@@ -28,29 +32,53 @@ from vera.spec.trial_spec import Component
 
 
 @dataclass(frozen=True)
-class Collection:
+class PaperListing:
     """What one package declares, by qualified name; values are `module:attribute`."""
 
     artifacts: Mapping[str, str] = field(default_factory=dict)
     sweeps: Mapping[str, str] = field(default_factory=dict)
     nothing_to_run: Mapping[str, str] = field(default_factory=dict)
+    unlisted: Collection[str] = ()
     prefix: str = ""
 
     @classmethod
-    def read(cls, package: str) -> "Collection":
+    def read(cls, package: str) -> "PaperListing":
+        """The declarations of `package`.artifacts."""
         module = import_module(f"{package}.artifacts")
         prefix = getattr(module, "PREFIX", f"{package.rpartition('.')[2]}/")
 
-        def listed(name: str) -> dict[str, str]:
+        def read_names(name: str) -> dict[str, str]:
             return {f"{prefix}{key}": value for key, value in getattr(module, name, {}).items()}
 
-        return cls(listed("ARTIFACTS"), listed("SWEEPS"), listed("NOTHING_TO_RUN"), prefix)
+        unlisted = [f"{prefix}{name}" for name in getattr(module, "UNLISTED", ())]
+        return cls(
+            read_names("ARTIFACTS"), read_names("SWEEPS"), read_names("NOTHING_TO_RUN"), unlisted, prefix
+        )
+
+    def load_artifact(self, qualified: str) -> Artifact:
+        """An instance of the class; its name, and those of its companions, become qualified."""
+        kind = load_attribute(self.artifacts[qualified], qualified.removeprefix(self.prefix))
+        if kind.name != qualified:
+            own = [f"{self.prefix}{name}" for name in kind.companions]
+            companions = tuple(
+                full if full in self.artifacts else name
+                for full, name in zip(own, kind.companions, strict=True)
+            )
+            kind = type(kind.__name__, (kind,), {"name": qualified, "companions": companions})
+        made: Artifact = kind()
+        return made
+
+    def load_sweep(self, qualified: str) -> Sweep:
+        found: Sweep = load_attribute(self.sweeps[qualified], qualified.removeprefix(self.prefix))
+        return replace(found, name=qualified)
 
 
-def find_collections() -> Iterator[str]:
-    """The packages of bench that list artifacts."""
-    for package in pkgutil.iter_modules(bench.__path__, "bench."):
-        if package.ispkg and find_spec(f"{package.name}.artifacts") is not None:
+def find_papers() -> Iterator[str]:
+    """The packages of bench with a module `artifacts`. Imports none of them."""
+    for info in pkgutil.iter_modules(bench.__path__):
+        package = PathFinder.find_spec(f"bench.{info.name}", bench.__path__) if info.ispkg else None
+        folders = package.submodule_search_locations if package else None
+        if package and PathFinder.find_spec(f"{package.name}.artifacts", folders):
             yield package.name
 
 
@@ -62,101 +90,117 @@ class Catalogue:
         self._registered: dict[str, Artifact] = {}
 
     @cached_property
-    def collections(self) -> list[Collection]:
+    def papers(self) -> list[PaperListing]:
         """Those without a prefix come first."""
-        return sorted(map(Collection.read, find_collections()), key=lambda each: each.prefix)
+        return sorted(map(PaperListing.read, find_papers()), key=lambda paper: paper.prefix)
 
     def register(self, kind: type[Artifact]) -> type[Artifact]:
-        """As a decorator in a plug-in: an artifact of the user's own."""
-        if kind.name in self.artifact_names() and not isinstance(self._registered.get(kind.name), kind):
-            known = self._registered.get(kind.name)
-            if known is None or type(known).__qualname__ != kind.__qualname__:
-                raise VeraError(
-                    f"The name '{kind.name}' is taken: give the artifact {kind.__qualname__} another name."
-                )
+        """Add an artifact, as a decorator in a plug-in. Loading the same file again replaces it; VeraError if
+        another artifact or sweep has the name."""
+        known = self._registered.get(kind.name)
+        is_same = known is not None and _is_same_class(type(known), kind)
+        if not is_same and (kind.name in self.artifact_names() or kind.name in self.sweep_names()):
+            raise VeraError(_describe_clash(kind.name, f"the artifact {kind.__qualname__}"))
         self._registered[kind.name] = kind()
         return kind
 
+    def check_plugin_sweeps(self) -> None:
+        """Raise VeraError if a plug-in registered a sweep under the name of an artifact or of another
+        sweep."""
+        declared = {*self.artifact_names(), *(name for paper in self.papers for name in paper.sweeps)}
+        for name in sweeps.plugin_names():
+            if name in declared:
+                raise VeraError(_describe_clash(name, "the sweep of the plug-in"))
+
     def artifact_names(self) -> list[str]:
-        return [*(name for each in self.collections for name in each.artifacts), *self._registered]
+        """Qualified names of all artifacts."""
+        return [*(name for paper in self.papers for name in paper.artifacts), *self._registered]
 
     def artifact(self, name: str) -> Artifact:
-        """By its qualified name, or by a bare name that only one artifact has."""
+        """By qualified name, or by a bare name that only one artifact has."""
         qualified = self.qualify(name)
         if qualified is None:
-            raise UnknownName(
-                f"There is no table or figure '{name}'.{suggest(name, self.artifact_names())} To list them: vera list"
-            )
+            raise UnknownName(self._explain_unknown(f"table or figure '{name}'", name, self.artifact_names()))
         if qualified in self._registered:
             return self._registered[qualified]
         if qualified not in self._loaded:
-            self._loaded[qualified] = self._load(qualified)
+            paper = next(paper for paper in self.papers if qualified in paper.artifacts)
+            self._loaded[qualified] = paper.load_artifact(qualified)
         return self._loaded[qualified]
 
     def artifacts(self) -> list[Artifact]:
-        """All of them, in the order in which they are listed."""
+        """All artifacts, in the order of `artifact_names`."""
         return [self.artifact(name) for name in self.artifact_names()]
 
     def qualify(self, name: str) -> str | None:
-        """The full name of the artifact that a name means; None if there is none, or if several papers have it."""
-        names = self.artifact_names()
-        if name in names:
-            return name
-        found = [known for known in names if known.endswith(f"/{name}")]
-        return found[0] if len(found) == 1 else None
-
-    def on_dataset(self, artifact: Artifact, dataset: Component) -> Artifact:
-        """The same artifact on other data; `SettingError` names those that take other data."""
-        if not artifact.accepts_other_data:
-            takers = [
-                a.name for a in self.artifacts() if a.accepts_other_data and not a.name.startswith("figure")
-            ]
-            listed = ", ".join(sorted(takers, key=by_number))
-            raise SettingError(f"{artifact.name} has data of its own; --dataset goes with {listed}.")
-        return artifact.on(dataset)
+        """The qualified name of the artifact that a name means; None if there is none, or several."""
+        return _find_only(name, self.artifact_names())
 
     def __contains__(self, name: str) -> bool:
         return self.qualify(name) is not None
 
+    def on_dataset(self, artifact: Artifact, dataset: Component) -> Artifact:
+        """The same artifact on other data; SettingError lists the artifacts that take other data."""
+        if not artifact.accepts_other_data:
+            takers = sorted(
+                (each.name for each in self.artifacts() if each.accepts_other_data), key=by_number
+            )
+            listed = ", ".join(name for name in takers if not name.startswith("figure"))
+            raise SettingError(f"{artifact.name} has data of its own. These take --dataset: {listed}.")
+        return artifact.on(dataset)
+
     def why_not_run(self, name: str) -> str | None:
-        """For a table of a paper that is not declared: why there is nothing to run."""
-        return next(
-            (each.nothing_to_run[name] for each in self.collections if name in each.nothing_to_run), None
-        )
+        """Why there is nothing to run for a table of a paper that is not declared; None for other names."""
+        reasons = {key: why for paper in self.papers for key, why in paper.nothing_to_run.items()}
+        found = _find_only(name, reasons)
+        return None if found is None or name in self else reasons[found]
 
     def sweep_names(self) -> list[str]:
-        """Of every sweep: artifacts that list their trials, grids, and what `sweeps` and plug-ins register."""
-        listed = [artifact.name for artifact in self.artifacts() if artifact.listed]
-        return [*listed, *(name for each in self.collections for name in each.sweeps), *sweeps.names()]
+        """Qualified names of all sweeps, each once: artifacts, tuning grids, and registered sweeps."""
+        names = [name for paper in self.papers for name in paper.artifacts if name not in paper.unlisted]
+        names += [name for name, artifact in self._registered.items() if artifact.listed]
+        names += [name for paper in self.papers for name in paper.sweeps]
+        return list(dict.fromkeys([*names, *sweeps.names()]))
 
     def sweep(self, name: str) -> Sweep:
-        """By name, or `spec:FILE`: see `sweeps.trial.sweep.find_sweep`."""
-        if name in self and self.artifact(name).listed:
-            return self.artifact(name).sweep()
-        for each in self.collections:
-            if name in each.sweeps:
-                found: Sweep = load_attribute(each.sweeps[name], name)
-                return found
-        if ":" in name or name in sweeps:
+        """By name, or `spec:FILE`; see `sweeps.trial.sweep.find_sweep`."""
+        if ":" in name:
             return find_sweep(name)
-        raise UnknownName(
-            f"There is no sweep '{name}'.{suggest(name, self.sweep_names())} To list them: vera list"
-        )
+        found = _find_only(name, self.sweep_names())
+        if found is None:
+            raise UnknownName(self._explain_unknown(f"sweep '{name}'", name, self.sweep_names()))
+        for paper in self.papers:
+            if found in paper.sweeps:
+                return paper.load_sweep(found)
+        return self.artifact(found).sweep() if found in self.artifact_names() else find_sweep(found)
 
-    def _load(self, qualified: str) -> Artifact:
-        collection = next(each for each in self.collections if qualified in each.artifacts)
-        kind = load_attribute(collection.artifacts[qualified], qualified.removeprefix(collection.prefix))
-        if kind.name != qualified:
-            kind = type(kind.__name__, (kind,), {"name": qualified})
-        made: Artifact = kind()
-        return made
+    def _explain_unknown(self, what: str, name: str, known: Iterable[str]) -> str:
+        if several := [each for each in known if each.endswith(f"/{name}")]:
+            return f"Several papers have a {what}: {', '.join(several)}. Use the qualified name."
+        return f"There is no {what}.{suggest(name, known)} To list them: vera list"
 
 
 def load_attribute(address: str, name: str) -> Any:
-    """What `module:attribute` names; of a mapping, the entry of this name."""
+    """The attribute of `module:attribute`; if it is a mapping, its entry `name`."""
     module, _, attribute = address.partition(":")
     found = getattr(import_module(module), attribute)
     return found[name] if isinstance(found, Mapping) else found
+
+
+def _find_only(name: str, known: Collection[str]) -> str | None:
+    """The name itself if it is known, else the only qualified name that ends in it."""
+    if name in known:
+        return name
+    found = [each for each in known if each.endswith(f"/{name}")]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_same_class(one: type, other: type) -> bool:
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+
+
+def _describe_clash(name: str, what: str) -> str:
+    return f"The name '{name}' is taken. Give {what} another name, such as 'my-{name}'."
 
 
 catalogue = Catalogue()

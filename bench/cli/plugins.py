@@ -16,6 +16,7 @@ def load_plugins(files: Sequence[str]) -> None:
     """Run the files. What looks like an oversight is noted, not refused."""
     if not files:
         return
+    from bench.catalogue import catalogue
     from sweeps.cluster.connection import set_ray_defaults
     from vera.spec.registry import find_unregistered_classes, load_plugin
 
@@ -26,6 +27,7 @@ def load_plugins(files: Sequence[str]) -> None:
             _print_note(
                 f'{file} does not register its method {name}: write @methods.register("NAME") above it.'
             )
+    catalogue.check_plugin_sweeps()
     _note_missing_defaults()
 
 

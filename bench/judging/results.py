@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench.judging.cell import Cell, make_cell
 from bench.locations import LOCAL, PUBLISHED
-from sweeps.store.address import Place, is_url, within
+from sweeps.store.location import Location, is_url, join_location
 from sweeps.store.row import CurvePoint, Row
 from sweeps.store.store import Store
 from sweeps.trial.identity import PROTOCOL, Profile, Trial
@@ -42,7 +42,7 @@ class Results:
     @classmethod
     def open(
         cls,
-        location: Place,
+        location: Location,
         profile: Profile,
         source: Source = "local",
         file_fingerprints: Mapping[str, str] | None = None,
@@ -50,18 +50,41 @@ class Results:
         """Those of a results directory or bucket; StoreError if it does not exist."""
         return cls(open_store(location), profile, source, file_fingerprints=file_fingerprints or {})
 
+    @classmethod
+    def open_profiles(
+        cls,
+        location: Location,
+        profiles: Iterable[Profile],
+        source: Source = "local",
+        file_fingerprints: Mapping[str, str] | None = None,
+    ) -> "list[Results]":
+        """The results of several profiles. The store is opened and read once."""
+        store = open_store(location)
+        rows, found = store.read_rows(), []
+        for profile in profiles:
+            found.append(cls(store, profile, source, file_fingerprints=file_fingerprints or {}))
+            found[-1].stored_rows = rows
+        return found
+
     @property
     def flag(self) -> str:
         """The flag that a command needs to find these rows; empty for the default and the published ones."""
-        location = str(self.store.place).removesuffix("trials").rstrip("/")
+        location = str(self.store.location).removesuffix("trials").rstrip("/")
         if self.source == "published" or location == LOCAL:
             return ""
         return f" --results-dir {shlex.quote(location)}"
 
     @cached_property
+    def stored_rows(self) -> list[Row]:
+        """All rows of the store, of every profile and protocol."""
+        return self.store.read_rows()
+
+    @cached_property
     def rows(self) -> list[Row]:
         """All rows of the profile and the current protocol."""
-        return [row for row in self.store.rows() if row.profile == self.profile and row.protocol == PROTOCOL]
+        return [
+            row for row in self.stored_rows if row.profile == self.profile and row.protocol == PROTOCOL
+        ]
 
     @cached_property
     def _matcher(self) -> RowMatcher:
@@ -101,27 +124,27 @@ class Results:
         found = [(row.outcome, read_metrics(row).get(metric)) for row in self.find_rows(trial)]
         return make_cell(found, paper)
 
-    def arrays(self, row: Row) -> dict[str, NDArray[Any]]:
+    def read_arrays(self, row: Row) -> dict[str, NDArray[Any]]:
         """The arrays of the row's trial by name."""
-        return self.store.arrays(row.trial_id)
+        return self.store.read_arrays(row.trial_id)
 
-    def curves(self, row: Row) -> list[CurvePoint]:
+    def read_curves(self, row: Row) -> list[CurvePoint]:
         """The histories of the metrics of the row's trial."""
         if row.trial_id not in self._curves:
-            self._curves[row.trial_id] = self.store.curves(row.trial_id)
+            self._curves[row.trial_id] = self.store.read_curves(row.trial_id)
         return self._curves[row.trial_id]
 
     def _add_notes(self, notes: Iterable[str]) -> None:
         self.notes += [note for note in notes if note not in self.notes]
 
 
-def open_store(location: Place, create: bool = False, needed: bool = True) -> Store:
+def open_store(location: Location, create: bool = False, needed: bool = True) -> Store:
     """The store of a results directory or bucket. A directory that does not exist is an error, or, if not
     `needed`, an empty store. Damaged parts of the published results are not moved: git restores them."""
     # os.path.realpath, because Path.resolve fails on a loop of links.
     is_published = not is_url(location) and os.path.realpath(location) == os.path.realpath(PUBLISHED)
     restore = f"git checkout {PUBLISHED}" if is_published else ""
-    return Store(within(location, "trials"), create, restore=restore, needed=needed)
+    return Store(join_location(location, "trials"), create, restore_command=restore, needed=needed)
 
 
 def read_metrics(row: Row) -> dict[str, float]:

@@ -11,8 +11,10 @@ from bench.render.layout import find_measured_columns, read_cells
 
 
 def make_file_stem(rendering: Sheet | Drawing) -> str:
-    """The name of its files without suffix: table6 at the default profile, table6-paper at another."""
-    return rendering.name if rendering.profile == DEFAULT_PROFILE else f"{rendering.name}-{rendering.profile}"
+    """The name of its files without suffix: table6 at the default profile, table6-paper at another. A
+    qualified name such as other/table2 becomes other-table2."""
+    name = rendering.name.replace("/", "-")
+    return name if rendering.profile == DEFAULT_PROFILE else f"{name}-{rendering.profile}"
 
 
 def make_heading(rendering: Sheet | Drawing) -> str:

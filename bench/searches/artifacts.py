@@ -1,8 +1,11 @@
-"""The table and the figure of searches, by name."""
+"""The artifacts of searches by name."""
 
 PREFIX = ""
 
 ARTIFACTS = {
-    "search-figures": "bench.searches.search_figure:SearchFigures",
-    "searches": "bench.searches.search_table:Searches",
+    "search-figures": "bench.searches.search_figure:SearchFigure",
+    "searches": "bench.searches.search_table:SearchTable",
 }
+
+UNLISTED = ("search-figures", "searches")
+"""They are no sweeps: the trials of a search are not known in advance."""

@@ -14,8 +14,8 @@ from engine_helpers import ROOT, row_of
 
 from bench.catalogue import catalogue
 from bench.judging.results import Results
-from bench.render.files import write
-from bench.render.headings import stem
+from bench.render.files import write_rendering
+from bench.render.headings import make_file_stem
 from bench.render.terminal import print_sheet
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
@@ -56,7 +56,7 @@ def golden_artifacts():
 def only_artifacts(known):
     """A catalogue that holds these artifacts and no other."""
     before, registered = dict(vars(catalogue)), dict(sweeps._entries)
-    vars(catalogue).update(collections=[], _registered=dict(known), _loaded={})
+    vars(catalogue).update(papers=[], _registered=dict(known), _loaded={})
     try:
         yield
     finally:
@@ -93,8 +93,8 @@ def regenerate():
             lock.unlink()
         for profile in PROFILES:
             sheet = known["golden-table"].render(Results(store, profile))
-            write(sheet, GOLDEN / profile)
-            (GOLDEN / profile / "tables" / f"{stem(sheet)}.txt").write_text(
+            write_rendering(sheet, GOLDEN / profile)
+            (GOLDEN / profile / "tables" / f"{make_file_stem(sheet)}.txt").write_text(
                 terminal_text(sheet), encoding="utf-8"
             )
 

@@ -123,9 +123,9 @@ def run_search_verb(arguments: argparse.Namespace) -> int:
 
 
 def list_problems() -> int:
-    from bench.searches.problems import TASKS
+    from bench.searches.problems import PROBLEMS
 
-    for problem in TASKS.values():
+    for problem in PROBLEMS.values():
         print(f"{problem.name:10} {problem.about}; methods: {', '.join(problem.searches)}")
     return 0
 

@@ -127,7 +127,7 @@ sys.meta_path.insert(0, Refuse())
 from report_helpers import ARTIFACTS, fill_store
 from pathlib import Path
 from bench.catalogue import catalogue
-vars(catalogue).update(collections=[], _registered={artifact.name: artifact for artifact in ARTIFACTS})
+vars(catalogue).update(papers=[], _registered={artifact.name: artifact for artifact in ARTIFACTS})
 fill_store(Path("results/local"))
 from test_report_verb import report
 raise SystemExit(report())
