@@ -10,12 +10,13 @@ from vera.spec.trial_spec import Component
 OPTIONS = r"( \([a-z_]+=[a-z0-9.]+(, [a-z_]+=[a-z0-9.]+)*\))?"
 USER_FILE = re.compile(rf"[a-z0-9]+(-[a-z0-9]+)*\.(csv|parquet){OPTIONS}")
 DATA_SET = re.compile(rf"[A-Za-z0-9]+(-[A-Za-z0-9]+)*{OPTIONS}")
-"""Names that become part of a file name without a hash: my.csv, CIFAR10 (batches=1). Two data sets whose names
-differ only in case would share a file; only plug-ins could register such names."""
+"""Names that become part of a file name without a hash: my.csv, CIFAR10 (batches=1). Two data sets whose
+names differ only in case would share a file; only plug-ins could register such names."""
 
 
 def describe_data(name: str, dataset: Component, defaults: Mapping[str, Any]) -> str:
-    """The name with the settings that differ from `defaults`: iris.csv (label=species, labels_per_class=5)."""
+    """The name with the settings that differ from `defaults`: iris.csv (label=species,
+    labels_per_class=5)."""
     changed = sorted(
         key for key in dataset if key not in ("name", "file") and dataset[key] != defaults.get(key)
     )
