@@ -1,1 +1,4 @@
-"""The report: all that a store holds, on one HTML page that needs no network. Loads neither torch nor ray."""
+"""The report: everything a store holds on one self-contained HTML page. Imports neither torch nor ray.
+
+Python code prepares plain data; the Jinja2 templates in `templates/` lay it out.
+"""

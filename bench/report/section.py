@@ -1,78 +1,99 @@
-"""One profile of the report: its banner, its scorecard, its tables and figures, its trials.
+"""One profile of the report: banner, scorecard, tables and figures, trials.
 
-Profiles never share a table. The banner stays in sight while its section is read, and every caption names the
-profile again. Every artifact has notes of its own on the choice of rows, and so has the scorecard: what is
-said of one table is not said of all.
+Profiles never share a table. The banner stays visible while its section is read, and every heading names the
+profile again. Notes on the choice of rows are kept apart: each artifact has its own, and so has the
+scorecard.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from bench.artifact import Artifact, Sheet, rendered
+from bench.artifact import Artifact, Sheet
 from bench.judging.results import Results
-from bench.render.headings import heading, notes
-from bench.report.figure import picture
-from bench.report.markup import Markup, element, together
-from bench.report.scorecard import anchor, coverage, scorecard
-from bench.report.sheet import table
-from bench.report.trials import trial_list
+from bench.render.headings import collect_notes, make_heading
+from bench.report.embedded_image import EmbeddedImage, embed_drawing
+from bench.report.html_table import HtmlTable, build_table
+from bench.report.scorecard import Scorecard, build_scorecard, make_anchor, measure_coverage
+from bench.report.trial_list import TrialList, build_trial_list
 from sweeps.trial.identity import Profile
 from vera.errors import VeraError
-from vera.wording import plural
 
 MEANINGS: dict[Profile, str] = {
-    "paper": "The paper's own setting. These numbers, and only these, are comparable with the paper's.",
-    "laptop": "Small budgets. These numbers are not comparable with the paper's; only those of the paper profile are.",
-    "smoke": "A few steps, to see that everything runs. These numbers are not comparable with the paper's, nor with anything else.",
+    "paper": "The paper's own setting. Only these numbers are comparable with the paper's.",
+    "laptop": "Small budgets. These numbers are not comparable with the paper's; "
+    "only those of the paper profile are.",
+    "smoke": "A few steps, to test that everything runs. "
+    "These numbers are not comparable with the paper's or with any others.",
 }
 
 
-def section(artifacts: Sequence[Artifact], results: Results) -> Markup:
-    profile = results.profile
-    about = [
-        element("h3", "Scorecard", id=f"{profile}-scorecard"),
-        _scorecard(artifacts, results.copy_without_notes()),
-        element("h3", "Tables and figures", id=f"{profile}-artifacts"),
-        [_artifact(artifact, results.copy_without_notes()) for artifact in artifacts],
-    ]
-    trials = [element("h3", "Trials", id=f"{profile}-trials"), trial_list(results)]
-    parts = [banner(profile, len(results.rows)), *about, *trials]
-    return element(
-        "section", *parts, id=profile, class_=f"profile {profile}", aria_labelledby=f"{profile}-banner"
+@dataclass(frozen=True)
+class RenderedArtifact:
+    """A table or figure with its caption and notes."""
+
+    label: str
+    content: HtmlTable | EmbeddedImage
+    caption: str
+    notes: Sequence[str]
+
+    @property
+    def is_table(self) -> bool:
+        return isinstance(self.content, HtmlTable)
+
+
+@dataclass(frozen=True)
+class ArtifactArticle:
+    """What the page shows of one artifact."""
+
+    anchor: str
+    title: str
+    missing: str
+    """What is missing of it; empty if it is complete."""
+    command: str
+    """The command that runs what is missing."""
+    rendering: RenderedArtifact | None = None
+    error: str = ""
+    """Why it could not be rendered."""
+
+
+@dataclass(frozen=True)
+class ProfileSection:
+    profile: Profile
+    meaning: str
+    trials: TrialList
+    scorecard: Scorecard
+    articles: Sequence[ArtifactArticle]
+
+
+def build_section(artifacts: Sequence[Artifact], results: Results) -> ProfileSection:
+    return ProfileSection(
+        results.profile,
+        MEANINGS[results.profile],
+        build_trial_list(results),
+        build_scorecard(artifacts, results.copy_without_notes()),
+        [_build_article(artifact, results.copy_without_notes()) for artifact in artifacts],
     )
 
 
-def banner(profile: Profile, n: int) -> Markup:
-    title = element("h2", f"{profile} profile", id=f"{profile}-banner")
-    return element("div", title, element("p", f"{MEANINGS[profile]} {plural(n, 'trial')}."), class_="banner")
+def _build_article(artifact: Artifact, results: Results) -> ArtifactArticle:
+    coverage = measure_coverage(artifact, results)
+    missing = {
+        "not run": "No trials of this have been run. To run them: ",
+        "partial": f"Partial: {coverage.progress} done. To run the rest: ",
+    }.get(coverage.status, "")
+    rendering, error = None, ""
+    if coverage.status != "not run":
+        try:
+            rendering = _render(artifact, results)
+        except VeraError as problem:
+            error = str(problem)
+    command = f"{artifact.command} --profile {results.profile}{results.flag}"
+    anchor = make_anchor(artifact, results.profile)
+    return ArtifactArticle(anchor, artifact.title, missing, command, rendering, error)
 
 
-def _scorecard(artifacts: Sequence[Artifact], results: Results) -> Markup:
-    score = scorecard(artifacts, results)
-    return together(score, [element("p", note, class_="note") for note in results.notes])
-
-
-def _artifact(artifact: Artifact, results: Results) -> Markup:
-    found = coverage(artifact, results)
-    done = f"Partial: {found.progress} done. To run the rest: "
-    missing = {"no rows": "No trials of this have been run. To run them: ", "partial": done}.get(found.status)
-    command = element("code", f"{artifact.command} --profile {results.profile}{results.flag}")
-    return element(
-        "article",
-        element("h4", artifact.title, " ", element("span", f"{results.profile} profile", class_="tag")),
-        element("p", missing, command, class_="missing") if missing else "",
-        _rendering(artifact, results) if found.status != "no rows" else "",
-        id=anchor(artifact, results.profile),
-    )
-
-
-def _rendering(artifact: Artifact, results: Results) -> Markup:
-    try:
-        made = rendered(artifact, results)
-        body, remarks = (
-            (table(made), notes(made)) if isinstance(made, Sheet) else (picture(made), list(made.notes))
-        )
-    except VeraError as error:
-        return element("p", f"It could not be drawn: {error}", class_="missing")
-    caption = element("p", made.caption, class_="caption")
-    region = element("div", body, class_="wide", tabindex=0, role="region", aria_label=heading(made))
-    return together(region, caption, [element("p", text, class_="note") for text in remarks])
+def _render(artifact: Artifact, results: Results) -> RenderedArtifact:
+    made = artifact.render_with_notes(results)
+    if isinstance(made, Sheet):
+        return RenderedArtifact(make_heading(made), build_table(made), made.caption, collect_notes(made))
+    return RenderedArtifact(make_heading(made), embed_drawing(made), made.caption, made.notes)

@@ -1,7 +1,6 @@
-"""A headless Chromium, driven over a pipe by its own protocol: no driver to install, and what the page asks
-and says is heard.
+"""A headless Chromium, controlled over a pipe by its DevTools protocol. Needs no driver.
 
-Chromium reads commands from file descriptor 3 and answers on 4, each message closed by a zero byte.
+Chromium reads commands from file descriptor 3 and answers on 4; each message ends with a zero byte.
 """
 
 import json
@@ -14,8 +13,8 @@ import time
 from contextlib import contextmanager, suppress
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 300
-"""Seconds after which a browser is ended, so that a test never waits for an answer in vain."""
+TIMEOUT = 300
+"""Seconds after which the browser is killed."""
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -26,24 +25,27 @@ FLAGS = (
 )
 
 
-def executable():
+def find_executable():
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 @contextmanager
-def browsing(profile):
-    """A browser with an empty profile folder; ended, with all its children, whatever happens."""
+def start_browser(profile):
+    """A browser with an empty profile folder; killed with all its children when the block ends."""
     command_end, to_browser = os.pipe()
     from_browser, answer_end = os.pipe()
     script = f'exec "$@" 3<&{command_end} 4>&{answer_end}'
     flags = (*FLAGS, f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank")
     process = subprocess.Popen(
-        ["bash", "-c", script, "bash", executable(), *flags],
-        pass_fds=(command_end, answer_end), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        ["bash", "-c", script, "bash", find_executable(), *flags],
+        pass_fds=(command_end, answer_end),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     os.close(command_end)
     os.close(answer_end)
-    alarm = threading.Timer(PATIENCE, os.killpg, (process.pid, signal.SIGKILL))
+    alarm = threading.Timer(TIMEOUT, os.killpg, (process.pid, signal.SIGKILL))
     alarm.start()
     try:
         with open(to_browser, "wb", buffering=0) as commands, open(from_browser, "rb") as answers:
@@ -56,8 +58,7 @@ def browsing(profile):
 
 
 class Browser:
-    """One tab. `complaints` are errors and warnings of the console, `requests` the addresses that the page
-    asked for."""
+    """One tab. `complaints` are errors and warnings of the console, `requests` the requested addresses."""
 
     def __init__(self, commands, answers):
         self.commands, self.answers = commands, answers
@@ -80,7 +81,7 @@ class Browser:
         return answer["result"]
 
     def open(self, address):
-        """Load the page afresh, even where only the fragment differs."""
+        """Load the page again, even if only the fragment differs."""
         self._load("about:blank")
         self.complaints.clear()
         self.requests.clear()
@@ -93,13 +94,13 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, condition):
-        until = time.monotonic() + PATIENCE / 10
+        until = time.monotonic() + TIMEOUT / 10
         while not self.run(f"Boolean({condition})"):
-            assert time.monotonic() < until, f"waited in vain for {condition}"
+            assert time.monotonic() < until, f"timeout: {condition}"
             time.sleep(0.02)
 
     def press(self, key, text=""):
-        """A key as a keyboard would send it."""
+        """Press and release a key."""
         for kind in ("keyDown", "keyUp"):
             self.ask(
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text if kind == "keyDown" else ""
@@ -115,16 +116,16 @@ class Browser:
             self._next()
 
     def _next(self):
-        """The next message; what it reports is noted."""
+        """The next message; its requests and complaints are recorded."""
         data = bytearray()
         while (byte := self.answers.read(1)) != b"\0":
-            assert byte, "the browser has gone"
+            assert byte, "the browser has exited"
             data += byte
         message = json.loads(data)
-        self._note(message.get("method"), message.get("params", {}))
+        self._record(message.get("method"), message.get("params", {}))
         return message
 
-    def _note(self, method, said):
+    def _record(self, method, said):
         self._loads += method == "Page.loadEventFired"
         if method == "Network.requestWillBeSent":
             self.requests.append(said["request"]["url"])

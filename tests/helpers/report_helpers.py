@@ -1,5 +1,4 @@
-"""What the tests of the report share: a small store, artifacts made up for it, and a page read back as a
-tree."""
+"""A small store, artifacts for it, and a parser that reads a page into a tree."""
 
 import math
 from html.parser import HTMLParser
@@ -7,74 +6,98 @@ from html.parser import HTMLParser
 from engine_helpers import make_row
 
 from bench.artifact import Artifact, Column, Drawing, Sheet
-from bench.judging.claims import Claim, Finding, compare
+from bench.judging.claims import Claim, Finding, check_above
 from bench.judging.results import Results
-from bench.render.plotting import panels
-from bench.report.markup import VOID
+from bench.render.plotting import create_panels
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
 from vera.spec.trial_spec import TrialSpec
 
+VOID = ("img", "input", "link", "meta")
+"""Elements without an end tag."""
 METHODS = {"ML": "ml", "VERA λ=1": "vera", "PCD": "pcd"}
 
 
-def trial_of(label, profile="laptop", seed=0):
+def make_trial(label, profile="laptop", seed=0):
     networks = {"energy": {"name": "nice", "blocks": 4}}
     method = {"name": METHODS.get(label, "ml"), "lr": 0.003}
     spec = TrialSpec({"name": "digits"}, networks, method, 400, seed=seed)
     return Trial(spec, profile, sweep="table90", label=label)
 
 
-def row_of(trial, **changes):
+def make_trial_row(trial, **changes):
     spec = trial.spec
     facts = {"protocol": 1, "profile": trial.profile, "data_fingerprint": "f00d"} | spec.to_dict()
     known = {
-        "trial_id": f"{spec.method['name']}{spec.seed}{trial.profile}00000000", "profile": trial.profile, "sweep": trial.sweep,
-        "label": trial.name, "dataset": "digits", "energy": "nice", "method": spec.method["name"], "seed": spec.seed,
+        "trial_id": f"{spec.method['name']}{spec.seed}{trial.profile}00000000",
+        "profile": trial.profile,
+        "sweep": trial.sweep,
+        "label": trial.name,
+        "dataset": "digits",
+        "energy": "nice",
+        "method": spec.method["name"],
+        "seed": spec.seed,
         "outcome": "ok",
-        "steps": spec.steps, "outcome_step": spec.steps, "spec": canonical_json(facts), "task": "density", "protocol": 1,
-        "finished_at": "2026-02-03T04:05:06.789+00:00", "started_at": "2026-02-03T04:04:06.789+00:00", "git_commit": "c0ffee" * 6,
-        "versions": '{"numpy":"2.0.0","torch":"2.13.0"}', "processor": "An Old Processor", "device": "cpu", "log_tail": "",
-    }  # fmt: skip
+        "steps": spec.steps,
+        "outcome_step": spec.steps,
+        "spec": canonical_json(facts),
+        "task": "density",
+        "protocol": 1,
+        "started_at": "2026-02-03T04:04:06.789+00:00",
+        "finished_at": "2026-02-03T04:05:06.789+00:00",
+        "git_commit": "c0ffee" * 6,
+        "versions": '{"numpy":"2.0.0","torch":"2.13.0"}',
+        "processor": "An Old Processor",
+        "device": "cpu",
+        "log_tail": "",
+    }
     return make_row(**(known | changes))
 
 
-def record_of(trial, value=None, points=40, **changes):
-    """A record that ended with this test likelihood, with the curves of a loss and of an evaluation."""
+def make_record(trial, value=None, points=40, **changes):
+    """A record with this test likelihood, and with curves of the loss and of an evaluation."""
     metrics = {"loss": 1.5} | (
         {} if value is None else {"test_log_likelihood": value, "test_log_likelihood_se": 0.25}
     )
-    row = row_of(trial, metrics=canonical_json(metrics), **changes)
+    row = make_trial_row(trial, metrics=canonical_json(metrics), **changes)
     loss = [
         CurvePoint(row.trial_id, "training", "loss", 10 * i, 3 * math.exp(-i / 9) + math.sin(i) / 5)
         for i in range(1, points + 1)
     ]
-    looks = [
+    evaluations = [
         CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 100 * i, -900 / i) for i in range(1, 5)
     ]
-    return Record(row, loss + (looks if value is not None else []))
+    return Record(row, loss + (evaluations if value is not None else []))
 
 
-def fill(folder):
-    """Two profiles: at laptop ML has two seeds, VERA one, PCD diverged once and failed once; at smoke ML has
-    one."""
+def fill_store(folder):
+    """A store of two profiles. At laptop, ML has two seeds, VERA one, and PCD diverged once and failed once;
+    at smoke, ML has one seed."""
     store = Store(folder / "trials")
     records = [
-        record_of(trial_of("ML"), -791.25, seconds=30.5),
-        record_of(trial_of("ML", seed=1), -793.75, seconds=4.0),
-        record_of(trial_of("VERA λ=1"), -1138.5, points=1_000, seconds=200.0, git_dirty=True),
-        record_of(
-            trial_of("PCD"), outcome="diverged", outcome_step=7, reason="loss is nan", seconds=0.5,
+        make_record(make_trial("ML"), -791.25, seconds=30.5),
+        make_record(make_trial("ML", seed=1), -793.75, seconds=4.0),
+        make_record(make_trial("VERA λ=1"), -1138.5, points=1_000, seconds=200.0, git_dirty=True),
+        make_record(
+            make_trial("PCD"),
+            outcome="diverged",
+            outcome_step=7,
+            reason="loss is nan",
+            seconds=0.5,
             restarts='[{"reason":"loss is inf","seed":77,"step":5}]',
         ),
-        record_of(
-            trial_of("PCD", seed=1), outcome="error", outcome_step=0, reason="ValueError: no <such> thing", seconds=12.0,
+        make_record(
+            make_trial("PCD", seed=1),
+            outcome="error",
+            outcome_step=0,
+            reason="ValueError: no <such> thing",
+            seconds=12.0,
             log_tail="Traceback\n  in <module>",
         ),
-        record_of(trial_of("ML", "smoke"), -5000.0, seconds=0.25),
-    ]  # fmt: skip
+        make_record(make_trial("ML", "smoke"), -5000.0, seconds=0.25),
+    ]
     for record in records:
         store.write(record)
     return store
@@ -93,7 +116,7 @@ class FakeTable(Artifact):
     )
 
     def trials(self, profile):
-        return (trial_of(label, profile) for label in METHODS)
+        return (make_trial(label, profile) for label in METHODS)
 
     def cells(self, results):
         declared = {trial.label: trial for trial in self.trials(results.profile)}
@@ -104,7 +127,7 @@ class FakeTable(Artifact):
 
     def judge(self, results):
         cells = self.cells(results)
-        return compare("ML", cells["ML"], "VERA", cells["VERA λ=1"])
+        return check_above("ML", cells["ML"], "VERA", cells["VERA λ=1"])
 
     def render(self, results):
         lines = tuple({"method": label, "value": cell} for label, cell in self.cells(results).items())
@@ -125,35 +148,38 @@ class FakeFigure(Artifact):
     title = "Figure 90: a line"
 
     def trials(self, profile):
-        return iter([trial_of("ML", profile)])
+        return iter([make_trial("ML", profile)])
 
     def render(self, results):
         def draw():
-            figure, axes = panels(1, 1, 2.0, 1.5)
+            figure, axes = create_panels(1, 1, 2.0, 1.5)
             axes[0, 0].plot([0, 1], [0, len(results.rows)])
             return figure
 
         return Drawing(self.name, self.title, "It rises.", draw, results.profile, ("Drawn by hand.",))
 
 
-class NeverRun(FakeFigure):
+class FakeUnrunFigure(FakeFigure):
     name = "figure91"
-    title = "Figure 91: nobody ran it"
+    title = "Figure 91: not run"
 
     def trials(self, profile):
         spec = TrialSpec({"name": "rings"}, {}, {"name": "vera"}, 10)
         return iter([Trial(spec, profile)])
 
 
-ARTIFACTS = (FakeTable(), FakeFigure(), NeverRun())
+ARTIFACTS = (FakeTable(), FakeFigure(), FakeUnrunFigure())
 
 
-def found_in(folder, *profiles):
-    return [Results.at(folder, profile) for profile in profiles or ("laptop", "smoke")]
+def open_results(folder, *profiles):
+    return [Results.open(folder, profile) for profile in profiles or ("laptop", "smoke")]
 
 
-class Node:
-    """An element: its name, attributes and children; `text` is all that a reader sees of it."""
+class HtmlNode:
+    """An element: its name, attributes and children; `text` is the text that a reader sees.
+
+    Whitespace between elements is not a child.
+    """
 
     def __init__(self, tag, attributes):
         self.tag, self.attributes, self.children = tag, dict(attributes), []
@@ -163,9 +189,9 @@ class Node:
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
     def all(self, tag=None, **attributes):
-        """Every element below that has this name and these attributes; of a class, one of several will do."""
+        """Every descendant with this name and these attributes; a class matches one of several."""
         for child in self.children:
-            if isinstance(child, Node):
+            if isinstance(child, HtmlNode):
                 if tag in (None, child.tag) and all(
                     child.has(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items()
                 ):
@@ -181,19 +207,19 @@ class Node:
         return own is not None and (value in own.split() if name == "class" else own == value)
 
 
-class Tree(HTMLParser):
-    """Refuses what is not well nested."""
+class HtmlTree(HTMLParser):
+    """A page as a tree; fails if elements are not well nested."""
 
     def __init__(self, text):
         super().__init__()
-        self.root = Node("root", {})
+        self.root = HtmlNode("root", {})
         self.path = [self.root]
         self.feed(text)
         self.close()
         assert self.path == [self.root], f"{self.path[-1].tag} is not closed"
 
     def handle_starttag(self, tag, attributes):
-        node = Node(tag, attributes)
+        node = HtmlNode(tag, attributes)
         self.path[-1].children.append(node)
         if tag not in VOID:
             self.path.append(node)
@@ -203,8 +229,9 @@ class Tree(HTMLParser):
         self.path.pop()
 
     def handle_data(self, text):
-        self.path[-1].children.append(text)
+        if text.strip():
+            self.path[-1].children.append(text)
 
 
-def parsed(text):
-    return Tree(text).root.one("html")
+def parse_page(text):
+    return HtmlTree(text).root.one("html")

@@ -1,54 +1,58 @@
-"""The page in a browser: links into it, sorting, filtering and folding by keyboard; no request goes out, no
-error comes up."""
+"""The page in a browser: links, sorting, filtering and folding by keyboard, without requests or errors."""
 
 import os
 
 import pytest
 import report_browser
-from report_helpers import ARTIFACTS, fill, found_in
+from report_helpers import ARTIFACTS, fill_store, open_results
 
-from bench.report.page import page
+from bench.report.page import render_page
 
 pytestmark = pytest.mark.skipif(
-    report_browser.executable() is None and not os.environ.get("VERA_NEEDS_BROWSER"),  # which CI sets
+    report_browser.find_executable() is None and not os.environ.get("VERA_NEEDS_BROWSER"),  # set in CI
     reason="needs a browser: install chromium (Debian: apt-get install chromium)",
 )
-SHOWN = "[...document.querySelectorAll('#laptop tbody[data-id]')].filter((b) => b.offsetHeight).map((b) => b.dataset.id.slice(0, 5))"
-OPEN = "[...document.querySelectorAll('#laptop .detail')].filter((row) => row.offsetHeight).map((row) => row.id.slice(7, 12))"
+SHOWN = (
+    "[...document.querySelectorAll('#laptop tbody[data-id]')]"
+    ".filter((body) => body.offsetHeight).map((body) => body.dataset.id.slice(0, 5))"
+)
+OPEN = (
+    "[...document.querySelectorAll('#laptop .detail')]"
+    ".filter((row) => row.offsetHeight).map((row) => row.id.slice(7, 12))"
+)
 COUNT = "document.querySelector('#laptop output').textContent"
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    fill(folder)
+    fill_store(folder)
     path = folder / "report.html"
-    path.write_text(page(ARTIFACTS, found_in(folder)), encoding="utf-8")
+    path.write_text(render_page(ARTIFACTS, open_results(folder)), encoding="utf-8")
     return path
 
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    with report_browser.browsing(tmp_path_factory.mktemp("browser")) as browser:
+    with report_browser.start_browser(tmp_path_factory.mktemp("browser")) as browser:
         yield browser
 
 
 @pytest.fixture
 def at(chromium, file):
-    """Opens the page with a fragment; in the end the page must have asked the network for nothing and
-    complained of nothing."""
+    """Opens the page with a fragment. Afterwards, the page must have made no request and logged no error."""
 
-    def opened(fragment=""):
+    def open_page(fragment=""):
         chromium.open(file.as_uri() + fragment)
         return chromium
 
-    yield opened
+    yield open_page
     assert chromium.complaints == []
     assert [url for url in chromium.requests if not url.startswith(("file:", "data:", "about:"))] == []
     assert any(url.startswith("file:") for url in chromium.requests)
 
 
-def test_at_first_every_trial_is_listed_and_folded(at):
+def test_initially_every_trial_is_listed_and_collapsed(at):
     page = at()
     assert page.run(SHOWN) == ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]
     assert page.run(OPEN) == []
@@ -67,7 +71,7 @@ def test_at_first_every_trial_is_listed_and_folded(at):
         ("#sort=nothing", ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]),
     ],
 )
-def test_a_link_sorts_and_what_is_missing_comes_last(at, fragment, order):
+def test_a_link_sorts_and_missing_values_come_last(at, fragment, order):
     assert at(fragment).run(SHOWN) == order
 
 
@@ -92,7 +96,7 @@ def test_a_link_filters(at, words, left):
     assert page.run(COUNT) == (f"{len(left)} of 5 trials")
 
 
-def test_a_link_opens_a_trial_and_brings_it_into_sight(at):
+def test_a_link_expands_a_trial_and_scrolls_to_it(at):
     page = at("#filter=ok&open=vera0&sort=-seconds")
     assert page.run(OPEN) == ["vera0"]
     assert page.run("document.querySelector('tbody.open button').getAttribute('aria-expanded')") == "true"
@@ -100,14 +104,14 @@ def test_a_link_opens_a_trial_and_brings_it_into_sight(at):
     assert page.run("document.querySelector('tbody.open').getBoundingClientRect().top < innerHeight")
 
 
-def test_an_anchor_leaves_the_view_alone(at):
+def test_an_anchor_does_not_change_the_view(at):
     page = at("#filter=pcd")
     page.run("document.querySelector('a[href=\"#laptop-table90\"]').click()")
     page.wait_for("location.hash === '#laptop-table90'")
     assert page.run(SHOWN) == ["pcd0l", "pcd1l"]
 
 
-def test_the_keyboard_sorts_both_ways(at):
+def test_the_keyboard_sorts_in_both_directions(at):
     page = at()
     state = "document.querySelector('#laptop th[data-key=seconds]').getAttribute('aria-sort')"
     page.run("document.querySelector('#laptop th[data-key=outcome] button').focus()")
@@ -129,7 +133,7 @@ def test_the_keyboard_sorts_both_ways(at):
     assert page.run("document.querySelectorAll('#laptop [aria-sort]').length") == 1
 
 
-def test_the_keyboard_unfolds_and_folds_a_trial(at):
+def test_the_keyboard_expands_and_collapses_a_trial(at):
     page = at()
     page.run("document.querySelector('#laptop tbody[data-id^=pcd0] button').focus()")
     page.press("Enter", "\r")
@@ -141,7 +145,7 @@ def test_the_keyboard_unfolds_and_folds_a_trial(at):
     assert page.run("document.activeElement.getAttribute('aria-expanded')") == "false"
 
 
-def test_typing_filters_every_list_and_the_address_follows(at):
+def test_typing_filters_every_list_and_updates_the_address(at):
     page = at()
     page.run("document.querySelector('#filter-laptop').focus()")
     page.type("method=ml")
@@ -151,7 +155,7 @@ def test_typing_filters_every_list_and_the_address_follows(at):
     assert at(fragment).run(SHOWN) == ["ml0la", "ml1la"]
 
 
-def test_the_page_follows_the_reader_s_colours(at):
+def test_the_page_follows_the_readers_colour_scheme(at):
     page = at()
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
     for scheme, is_dark in (("light", False), ("dark", True)):
@@ -159,7 +163,7 @@ def test_the_page_follows_the_reader_s_colours(at):
         assert (max(page.run(ground)) < 128) is is_dark
 
 
-def test_print_shows_no_controls_and_is_light(at):
+def test_print_has_no_controls_and_is_light(at):
     page = at()
     page.ask(
         "Emulation.setEmulatedMedia",
@@ -180,7 +184,7 @@ def test_print_shows_no_controls_and_is_light(at):
     page.ask("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_without_a_script_nothing_is_hidden(at):
+def test_without_javascript_nothing_is_hidden(at):
     page = at()
     page.ask("Emulation.setScriptExecutionDisabled", value=True)
     page = at()
@@ -191,11 +195,11 @@ def test_without_a_script_nothing_is_hidden(at):
         page.ask("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_the_policy_stops_a_script_that_slipped_in(tmp_path, chromium, file):
-    slipped = "<main><script>window.slipped = 1</script><img src='https://example.invalid/'>"
+def test_the_policy_blocks_an_injected_script(tmp_path, chromium, file):
+    injected = "<main><script>window.injected = 1</script><img src='https://example.invalid/'>"
     path = tmp_path / "report.html"
-    path.write_text(file.read_text(encoding="utf-8").replace("<main>", slipped), encoding="utf-8")
+    path.write_text(file.read_text(encoding="utf-8").replace("<main>", injected), encoding="utf-8")
     chromium.open(path.as_uri())
-    assert chromium.run("window.slipped === undefined")
+    assert chromium.run("window.injected === undefined")
     assert any("Content Security Policy" in str(complaint) for complaint in chromium.complaints)
     assert len(chromium.complaints) >= 2

@@ -1,16 +1,15 @@
-"""The page as a document: what it says of store and profiles, the scorecard, tables and figures, and that it
-needs nothing else."""
+"""The page as a document: overview, profiles, scorecard, tables and figures, all self-contained."""
 
 import base64
 import hashlib
 import re
 
 import pytest
-from report_helpers import ARTIFACTS, FakeTable, fill, found_in, parsed, record_of, trial_of
+from report_helpers import ARTIFACTS, FakeTable, fill_store, make_record, make_trial, open_results, parse_page
 
 from bench.judging.claims import Claim
-from bench.report.page import page
-from bench.report.scorecard import coverage, judge
+from bench.report.page import render_page
+from bench.report.scorecard import judge_claim, measure_coverage
 from sweeps.errors import StoreError
 from sweeps.store.store import Store
 
@@ -18,18 +17,18 @@ from sweeps.store.store import Store
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    fill(folder)
+    fill_store(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def text(folder):
-    return page(ARTIFACTS, found_in(folder), ["Something is left out."])
+    return render_page(ARTIFACTS, open_results(folder), ["Something is left out."])
 
 
 @pytest.fixture(scope="module")
 def html(text):
-    return parsed(text)
+    return parse_page(text)
 
 
 def lines(table):
@@ -40,7 +39,7 @@ def score(html, profile, of):
     return lines(html.one("table", aria_label=f"{of} at the {profile} profile"))
 
 
-def test_the_header_says_which_trials_these_are(html):
+def test_the_header_summarises_the_store(html):
     facts = html.one("header").one("dl")
     said = dict(zip([dt.text for dt in facts.all("dt")], [dd.text for dd in facts.all("dd")], strict=True))
     assert said == {
@@ -54,7 +53,7 @@ def test_the_header_says_which_trials_these_are(html):
     assert html.one("title").text.endswith("local results (laptop, smoke profile)")
 
 
-def test_every_profile_has_a_section_and_a_banner_of_its_own(html):
+def test_every_profile_has_its_own_section_and_banner(html):
     sections = list(html.all("section"))
     assert [section.attributes["id"] for section in sections] == ["laptop", "smoke"]
     banners = [section.one(class_="banner").text for section in sections]
@@ -65,7 +64,7 @@ def test_every_profile_has_a_section_and_a_banner_of_its_own(html):
     assert "1 trial." in banners[1]
 
 
-def test_the_contents_name_the_profile_that_is_missing(html):
+def test_the_contents_name_profiles_without_trials(html):
     said = [item.text for item in html.one("nav").all("li")]
     assert said[0] == "paper profile: no trials"
     assert said[1].startswith("laptop profile: 5 trials")
@@ -74,7 +73,7 @@ def test_the_contents_name_the_profile_that_is_missing(html):
     )
 
 
-def test_no_table_mixes_profiles_and_every_heading_names_its_own(html):
+def test_no_table_mixes_profiles_and_every_heading_names_its_profile(html):
     for section in html.all("section"):
         profile = section.attributes["id"]
         assert all(
@@ -89,24 +88,24 @@ def test_no_table_mixes_profiles_and_every_heading_names_its_own(html):
         )
 
 
-def test_the_scorecard_counts_what_is_done(html):
+def test_the_scorecard_counts_finished_trials(html):
     laptop = score(html, "laptop", "Tables and figures")
     assert laptop[0] == ["table90", FakeTable.title, "partial", "4 of 6 trials", "1 diverged, 1 failed"]
     assert laptop[1][2:] == ["complete", "2 of 2 trials", ""]
-    assert laptop[2][2:] == ["no rows", "0 of 2 trials", ""]
+    assert laptop[2][2:] == ["not run", "0 of 2 trials", ""]
     assert score(html, "smoke", "Tables and figures")[0][2:] == ["partial", "1 of 3 trials", ""]
 
 
-def test_seeds_that_nobody_asked_for_do_not_make_up_for_missing_ones(tmp_path):
+def test_extra_seeds_do_not_replace_missing_ones(tmp_path):
     store = Store(tmp_path / "trials")
     for seed in (0, 5, 6):
-        store.write(record_of(trial_of("ML", seed=seed), -1.0))
-    (results,) = found_in(tmp_path, "laptop")
-    found = coverage(ARTIFACTS[1], results)
+        store.write(make_record(make_trial("ML", seed=seed), -1.0))
+    (results,) = open_results(tmp_path, "laptop")
+    found = measure_coverage(ARTIFACTS[1], results)
     assert (found.status, found.progress) == ("partial", "1 of 2 trials, and 2 of other seeds")
 
 
-def test_claims_come_with_judgement_and_evidence(html):
+def test_claims_have_a_judgement_and_evidence(html):
     order, sky, pigs = score(html, "laptop", "Claims")
     assert order[0] == "? undetermined"
     assert "n=2" in order[4]
@@ -122,11 +121,11 @@ def test_a_claim_whose_rows_cannot_be_read_is_undetermined(folder):
     def broken(results):
         raise StoreError("The arrays are damaged.")
 
-    finding = judge(Claim("k", "text", "where", broken), found_in(folder, "laptop")[0])
+    finding = judge_claim(Claim("k", "text", "where", broken), open_results(folder, "laptop")[0])
     assert (finding.judgement, finding.evidence) == ("undetermined", "The arrays are damaged.")
 
 
-def test_a_table_says_mean_interval_n_losses_paper_and_reason(html):
+def test_a_table_has_mean_interval_n_failures_paper_value_and_reason(html):
     article = html.one("article", id="laptop-table90")
     table = article.one("table")
     assert [th.text for th in table.one("thead").all("th")] == [
@@ -143,18 +142,18 @@ def test_a_table_says_mean_interval_n_losses_paper_and_reason(html):
     assert article.one(class_="missing").text.startswith("Partial: 4 of 6 trials done.")
 
 
-def test_only_at_the_paper_profile_a_value_is_judged_against_the_paper(tmp_path):
+def test_only_the_paper_profile_has_verdicts(tmp_path):
     store = Store(tmp_path / "trials")
     for seed, value in enumerate((-790.0, -792.0, -791.5)):
-        store.write(record_of(trial_of("ML", "paper", seed), value))
-    html = parsed(page(ARTIFACTS, found_in(tmp_path, "paper")))
+        store.write(make_record(make_trial("ML", "paper", seed), value))
+    html = parse_page(render_page(ARTIFACTS, open_results(tmp_path, "paper")))
     table = html.one("article", id="paper-table90").one("table")
     assert [th.text for th in table.one("thead").all("th")][3:] == ["paper", "difference", "verdict"]
     assert lines(table)[0][3:] == ["−791", "−0.2", "agrees"]
     assert "comparable with the paper's" in html.one(class_="banner").text
 
 
-def test_notes_on_the_choice_of_rows_stand_where_the_rows_are_used_and_nowhere_else(html):
+def test_notes_on_the_choice_of_rows_appear_only_where_the_rows_are_used(html):
     note = "PCD on digits: 1 of 2 trials began again after a divergence."
     laptop = html.one("section", id="laptop")
     assert note in [p.text for p in laptop.one("article", id="laptop-table90").all(class_="note")]
@@ -165,7 +164,7 @@ def test_notes_on_the_choice_of_rows_stand_where_the_rows_are_used_and_nowhere_e
     assert note not in html.one("section", id="smoke").text
 
 
-def test_a_figure_is_a_picture_inside_the_page_with_its_text(html):
+def test_a_figure_is_an_embedded_image_with_a_description(html):
     image = html.one("article", id="laptop-figure90").one("img")
     head, data = image.attributes["src"].split(",")
     assert head == "data:image/png;base64"
@@ -174,27 +173,27 @@ def test_a_figure_is_a_picture_inside_the_page_with_its_text(html):
     assert 100 < int(image.attributes["width"]) < 300
 
 
-def test_what_was_not_run_says_how_to_run_it(html):
+def test_an_artifact_that_was_not_run_names_the_command(html):
     article = html.one("article", id="laptop-figure91")
     assert article.one("code").text.startswith("vera run figure91 --profile laptop --results-dir /"), (
-        "where this page's rows lie"
+        "the folder of the page's rows"
     )
     assert not list(article.all("img"))
 
 
-def test_an_artifact_that_cannot_be_read_says_why_and_spoils_nothing_else(folder):
-    class Damaged(FakeTable):
+def test_an_artifact_that_cannot_be_rendered_gives_the_reason(folder):
+    class FakeDamagedTable(FakeTable):
         name = "table91"
 
         def render(self, results):
             raise StoreError("The arrays of trial x are damaged.")
 
-    html = parsed(page([Damaged(), ARTIFACTS[1]], found_in(folder, "laptop")))
+    html = parse_page(render_page([FakeDamagedTable(), ARTIFACTS[1]], open_results(folder, "laptop")))
     assert "The arrays of trial x are damaged." in html.one("article", id="laptop-table91").text
     assert html.one("article", id="laptop-figure90").one("img")
 
 
-def test_the_page_asks_for_nothing_outside_itself(text, html):
+def test_the_page_loads_nothing_from_outside(text, html):
     targets = [
         node.attributes[name]
         for node in html.all()
@@ -205,7 +204,7 @@ def test_the_page_asks_for_nothing_outside_itself(text, html):
     assert not re.search(r"https?:|@import|url\(|//cdn", text)
 
 
-def test_the_policy_allows_this_style_and_this_script_alone(html):
+def test_the_policy_allows_only_this_style_and_this_script(html):
     policy = html.one("meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
     for tag in ("style", "script"):
         digest = base64.b64encode(hashlib.sha256(html.one(tag).text.encode()).digest()).decode()
@@ -213,7 +212,7 @@ def test_the_policy_allows_this_style_and_this_script_alone(html):
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-def test_ids_are_unique_and_every_reference_leads_somewhere(html):
+def test_ids_are_unique_and_every_reference_resolves(html):
     ids = [node.attributes["id"] for node in html.all() if "id" in node.attributes]
     assert len(ids) == len(set(ids))
     asked = [
@@ -226,7 +225,7 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(html):
     assert set(asked) <= set(ids)
 
 
-def test_headers_have_a_scope_and_pictures_a_description(html):
+def test_headers_have_a_scope_and_images_a_description(html):
     assert all(th.attributes.get("scope") in ("col", "row") for th in html.all("th"))
     assert all(image.attributes["alt"] for image in html.all("img"))
     assert all(drawing.attributes["aria-label"] for drawing in html.all("svg"))
@@ -236,4 +235,4 @@ def test_headers_have_a_scope_and_pictures_a_description(html):
 
 
 def test_the_same_rows_give_the_same_bytes(folder, text):
-    assert page(ARTIFACTS, found_in(folder), ["Something is left out."]) == text
+    assert render_page(ARTIFACTS, open_results(folder), ["Something is left out."]) == text
