@@ -1,1 +1,1 @@
-"""What `vera search` can search for, and the tables and figures of searches."""
+"""The search problems of `vera search`, and the table and the figure of stored searches."""

@@ -1,37 +1,35 @@
-"""Searches as the store has them: which there are, what each tried, what it cost. Loads neither torch nor
-ray.
+"""The searches in a store: their configurations and their costs. Imports neither torch nor ray.
 
-A search is found by the sweep that its rows name, `search-TASK-METHOD-NAME`, and by what is declared for that
-task and method. Its seeds are those that it was run with. Trap: a trial that it took over from another sweep
-is that sweep's row: it counts for the score of a configuration, not for what the search cost.
+A search is found by the sweep of its rows, `search-PROBLEM-METHOD-NAME`, and by the declaration of that
+problem and method. Its seeds are those of its rows. Trap: a trial that a search took over from another sweep
+is a row of that sweep. It counts for the score of a configuration, but not for the cost of the search.
 """
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from bench.judging.results import Results
-from bench.searches.problems import TASKS
-from sweeps.search.declaration import PREFIX, Configuration, Search, best
+from bench.searches.problems import PROBLEMS
+from sweeps.search.declaration import PREFIX, Configuration, Search, find_best
 from sweeps.search.objective import Objective
 from sweeps.store.row import Row
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Profile
 
-GRID = "grid"
-"""The name of the search that the others of its task and method are measured against."""
-Pair = tuple[str, str]
-"""Task and method."""
+GRID_NAME = "grid"
+"""The name of the search that the others of its problem and method are compared with."""
+SearchKey = tuple[str, str]
+"""(problem, method)."""
 
 
 @dataclass(frozen=True)
-class Searched:
-    """One search: all its configurations of which a trial has ended, oldest first."""
+class StoredSearch:
+    """One search: its configurations with at least one finished trial, oldest first."""
 
-    pair: Pair
+    problem: str
+    method: str
     search: Search
     configurations: tuple[Configuration, ...]
 
@@ -45,6 +43,7 @@ class Searched:
 
     @property
     def rows(self) -> list[Row]:
+        """The rows that the search itself ran."""
         return [row for entry in self.configurations for row in entry.own_rows]
 
     @property
@@ -57,95 +56,99 @@ class Searched:
 
     @property
     def stopped(self) -> int:
-        return sum(entry.stopped for entry in self.configurations)
+        return sum(entry.is_stopped for entry in self.configurations)
 
     @property
     def diverged(self) -> int:
-        return sum(entry.diverged for entry in self.configurations)
+        return sum(entry.has_diverged for entry in self.configurations)
 
     @cached_property
     def best(self) -> Configuration | None:
-        """Of those that ran to their end."""
-        return next(iter(best(self.configurations)), None)
+        """The best configuration that ran to its end."""
+        return next(iter(find_best(self.configurations)), None)
 
     @property
-    def is_whole_grid(self) -> bool:
+    def is_complete_grid(self) -> bool:
         """Whether it ran every combination of the declared values to its end."""
-        results = {entry.key: entry.result() for entry in self.configurations}
-        ended = {key for key, result in results.items() if result is not None and result.stopped_at is None}
-        return ended == set(map(canonical_json, self.search.space.grid()))
+        scores = {entry.key: entry.compute_score() for entry in self.configurations}
+        ended = {key for key, score in scores.items() if score is not None and score.stopped_at is None}
+        return ended == set(map(canonical_json, self.search.space.iterate_grid()))
 
 
 @dataclass(frozen=True)
-class Grid:
-    """What searches of a task and method are measured against: the grid as it was run, else what the declared
-    one would take."""
+class GridReference:
+    """The grid that searches of a problem and method are compared with: the stored one, or, if it was not run
+    to its end, the declared one with the steps that it would take."""
 
     points: int
     steps: int
-    run: Searched | None
+    run: StoredSearch | None
 
     @classmethod
-    def of(cls, runs: Sequence[Searched], profile: Profile) -> "Grid":
-        run = next((run for run in runs if run.name == GRID and run.is_whole_grid), None)
+    def choose(cls, runs: Sequence[StoredSearch], profile: Profile) -> "GridReference":
+        run = next((run for run in runs if run.name == GRID_NAME and run.is_complete_grid), None)
         if run is not None:
             steps = sum(row.outcome_step for entry in run.configurations for row in entry.rows.values())
             return cls(len(run.configurations), steps, run)
         search = max((run.search for run in runs), key=lambda search: len(search.seeds))
-        return cls(len(list(search.space.grid())), search.grid_steps(profile), None)
+        return cls(len(list(search.space.iterate_grid())), search.count_grid_steps(profile), None)
 
-    def share(self, run: Searched) -> float:
+    def compute_share(self, run: StoredSearch) -> float:
+        """The steps of a search as a share of the grid's."""
         return run.steps / self.steps
 
 
-def search_rows(results: Results) -> list[Row]:
-    """Those of declared searches."""
-    return [row for row in results.rows if row.sweep.startswith(PREFIX) and declared(row) is not None]
+def find_search_rows(results: Results) -> list[Row]:
+    """The rows of declared searches."""
+    return [row for row in results.rows if row.sweep.startswith(PREFIX) and identify_search(row) is not None]
 
 
-def declared(row: Row) -> Pair | None:
-    """The task and method of a row's search; the method's own name decides where two sweeps begin alike."""
-    for task in TASKS.values():
-        if f"{row.sweep}-".startswith(f"{PREFIX}{task.name}-{row.method}-") and row.method in task.searches:
-            return task.name, row.method
+def identify_search(row: Row) -> SearchKey | None:
+    """The problem and method of the row's search; None if no such search is declared.
+
+    The row's method decides between sweeps that begin alike, as search-flow-vera and search-flow-vera-hmc.
+    """
+    for problem in PROBLEMS.values():
+        prefix = f"{PREFIX}{problem.name}-{row.method}-"
+        if f"{row.sweep}-".startswith(prefix) and row.method in problem.searches:
+            return problem.name, row.method
     return None
 
 
-def searched(results: Results) -> dict[Pair, list[Searched]]:
-    """Every search in the store, by task and method as they are declared, the grid first and then by name."""
-    by_sweep: dict[tuple[Pair, str], list[Row]] = {}
-    for row in search_rows(results):
-        pair = declared(row)
-        assert pair is not None
-        by_sweep.setdefault((pair, row.sweep), []).append(row)
-    found: dict[Pair, list[Searched]] = {}
-    for (pair, sweep), rows in by_sweep.items():
-        found.setdefault(pair, []).append(_read(results, pair, sweep, rows))
-    order = [(task.name, method) for task in TASKS.values() for method in task.searches]
+def find_searches(results: Results) -> dict[SearchKey, list[StoredSearch]]:
+    """Every search in the store by problem and method, in the order of declaration; the grid first, then by
+    name."""
+    by_sweep: dict[tuple[SearchKey, str], list[Row]] = {}
+    for row in find_search_rows(results):
+        key = identify_search(row)
+        assert key is not None
+        by_sweep.setdefault((key, row.sweep), []).append(row)
+    found: dict[SearchKey, list[StoredSearch]] = {}
+    for (key, sweep), rows in by_sweep.items():
+        found.setdefault(key, []).append(_read_search(results, key, sweep, rows))
+    order = [(problem.name, method) for problem in PROBLEMS.values() for method in problem.searches]
     return {
-        pair: sorted(found[pair], key=lambda run: (run.name != GRID, run.name))
-        for pair in order
-        if pair in found
+        key: sorted(found[key], key=lambda run: (run.name != GRID_NAME, run.name))
+        for key in order
+        if key in found
     }
 
 
-def _read(results: Results, pair: Pair, sweep: str, own: Sequence[Row]) -> Searched:
-    """Where its trials changed in between, as when a default did, those of the kind that ended last."""
-    plain = TASKS[pair[0]].searches[pair[1]]
-    search = replace(
-        plain, run_name=sweep[len(plain.sweep) + 1 :], seeds=tuple(sorted({row.seed for row in own}))
-    )
-    kinds = Counter(search.fixed(_facts(row)) for row in own)
-    latest = search.fixed(_facts(max(own, key=lambda row: row.finished_at)))
-    if len(kinds) > 1:
+def _read_search(results: Results, key: SearchKey, sweep: str, own: Sequence[Row]) -> StoredSearch:
+    """The search of a sweep. If its trials have several variants, because a default changed in between, only
+    those of the variant that finished last."""
+    problem, method = key
+    declared = PROBLEMS[problem].searches[method]
+    run_name, seeds = sweep[len(declared.sweep) + 1 :], tuple(sorted({row.seed for row in own}))
+    search = replace(declared, run_name=run_name, seeds=seeds)
+    variants = {search.select_fixed_facts(json.loads(row.spec)) for row in own}
+    last = max(own, key=lambda row: row.finished_at)
+    if len(variants) > 1:
         results.notes.append(
-            f"{sweep}: {len(kinds)} variants of its trials are in the store; shown is the one that finished last."
+            f"{sweep}: {len(variants)} variants of its trials are in the store; "
+            "shown is the one that finished last."
         )
-    alike = [row for row in results.rows if row.method == pair[1]]
-    found = search.gathered(alike, results.profile, latest)
-    return Searched(pair, search, tuple(entry for entry in found if entry.own_rows))
-
-
-def _facts(row: Row) -> Mapping[str, Any]:
-    facts: Mapping[str, Any] = json.loads(row.spec)
-    return facts
+    same_method = [row for row in results.rows if row.method == method]
+    fixed = search.select_fixed_facts(json.loads(last.spec))
+    found = search.match_configurations(same_method, results.profile, fixed)
+    return StoredSearch(problem, method, search, tuple(entry for entry in found if entry.own_rows))

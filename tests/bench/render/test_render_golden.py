@@ -33,7 +33,7 @@ def test_the_golden_table_is_unchanged(golden, tmp_path, profile):
 def test_the_golden_store_holds_the_declared_rows(golden):
     records = {record.row.trial_id: record for record in golden_records(golden["golden-table"])}
     store = Store(GOLDEN / "trials", create=False)
-    assert {row.trial_id: row for row in store.rows()} == {
+    assert {row.trial_id: row for row in store.read_rows()} == {
         name: record.row for name, record in records.items()
     }
     assert store.problems == []

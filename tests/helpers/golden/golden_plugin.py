@@ -3,9 +3,9 @@ awkward characters."""
 
 from bench.artifact import Artifact, Column, Drawing, Sheet
 from bench.catalogue import catalogue
-from bench.judging.claims import Claim, compare
-from bench.render.caption import caption_tail
-from bench.render.plotting import panels
+from bench.judging.claims import Claim, check_above
+from bench.render.caption import describe_origin
+from bench.render.plotting import create_panels
 from sweeps.trial.identity import Trial
 from vera.spec.trial_spec import TrialSpec
 
@@ -36,11 +36,11 @@ def cell(results, label):
 
 
 def vera_beats_pcd(results):
-    return compare("VERA", cell(results, "VERA λ=1"), "PCD", cell(results, "PCD"))
+    return check_above("VERA", cell(results, "VERA λ=1"), "PCD", cell(results, "PCD"))
 
 
 def ml_is_best(results):
-    return compare("ML", cell(results, "ML"), "VERA", cell(results, "VERA λ=1"))
+    return check_above("ML", cell(results, "ML"), "VERA", cell(results, "VERA λ=1"))
 
 
 class Golden(Artifact):
@@ -48,7 +48,7 @@ class Golden(Artifact):
         return iter(declared(profile).values())
 
     def caption(self, results):
-        return f"Made-up likelihoods in nats. {caption_tail([row for t in self.trials(results.profile) for row in results.like(t)])}"
+        return f"Made-up likelihoods in nats. {describe_origin([row for t in self.trials(results.profile) for row in results.find_rows(t)])}"
 
 
 @catalogue.register
@@ -87,11 +87,11 @@ class GoldenFigure(Golden):
     title = "Figure G: samples"
 
     def render(self, results):
-        row = results.like(declared(results.profile)["ML"])[0]
-        samples, history = results.arrays(row)["samples"], results.curves(row)
+        row = results.find_rows(declared(results.profile)["ML"])[0]
+        samples, history = results.read_arrays(row)["samples"], results.read_curves(row)
 
         def draw():
-            figure, axes = panels(1, 2, 2.0, 2.0)
+            figure, axes = create_panels(1, 2, 2.0, 2.0)
             axes[0, 0].scatter(*samples.T, s=4)
             axes[0, 1].plot([point.step for point in history], [point.value for point in history])
             return figure

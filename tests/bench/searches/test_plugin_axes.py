@@ -1,14 +1,14 @@
-"""A method that a plug-in brings can be searched, round its own defaults and within what its annotations
-admit."""
+"""A plug-in's method is searched around its own defaults, within the bounds of its annotations."""
 
 from typing import Annotated
 
 import pytest
 from engine_helpers import ROOT, vera
+from facts import raises_with
 
 from bench.cli.main import main
-from bench.searches.plugin_problems import axes_of
-from bench.searches.problems import TASKS, find_search
+from bench.searches.plugin_axes import derive_axes
+from bench.searches.problems import PROBLEMS, find_search
 from vera.errors import SettingError, UnknownName
 from vera.spec.registry import joint_methods, load_plugin, methods
 from vera.spec.settings import Bound, Count, Decay, Positive, UnitInterval
@@ -17,7 +17,7 @@ PLUGIN = ROOT / "docs" / "examples" / "noise_contrast.py"
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch):
+def forget_plugins(monkeypatch):
     for registry in (methods, joint_methods):
         monkeypatch.setattr(registry, "_known", dict(registry._entries))
 
@@ -38,15 +38,19 @@ def factory(
 ): ...
 
 
-def test_every_real_number_above_0_is_an_axis_within_what_it_admits():
-    axes = {axis.short_name: axis for axis in axes_of(factory)}
+def test_every_positive_real_setting_is_an_axis_within_its_bounds():
+    axes = {axis.short_name: axis for axis in derive_axes(factory)}
     assert list(axes) == ["lr", "whole_number", "momentum", "share", "plain", "narrow"]
     assert all(axis.log for axis in axes.values())
     ends = {name: (axis.low, axis.high) for name, axis in axes.items()}
     assert ends == {
-        "lr": (1e-5, 0.1), "whole_number": (0.02, 200.0), "momentum": (0.009, 0.999999), "share": (0.005, 1.0),
-        "plain": (0.03, 300.0), "narrow": (0.2, 0.6),
-    }  # fmt: skip
+        "lr": (1e-5, 0.1),
+        "whole_number": (0.02, 200.0),
+        "momentum": (0.009, 0.999999),
+        "share": (0.005, 1.0),
+        "plain": (0.03, 300.0),
+        "narrow": (0.2, 0.6),
+    }
     assert (axes["lr"].grid, axes["momentum"].grid, axes["narrow"].grid) == (
         (1e-4, 1e-3, 1e-2),
         (0.09, 0.9),
@@ -54,12 +58,12 @@ def test_every_real_number_above_0_is_an_axis_within_what_it_admits():
     )
 
 
-def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
-    assert "noise-contrast" not in TASKS["flow"].searches
-    with pytest.raises(UnknownName, match="'flow' has no search for 'noise-contrast'"):
+def test_a_plugin_method_is_searched_on_every_problem_with_its_networks():
+    assert "noise-contrast" not in PROBLEMS["flow"].searches
+    with raises_with(UnknownName, "'flow'", "'noise-contrast'"):
         find_search("flow", "noise-contrast")
     load_plugin(PLUGIN)
-    assert [name for name, task in TASKS.items() if "noise-contrast" in task.searches] == [
+    assert [name for name, problem in PROBLEMS.items() if "noise-contrast" in problem.searches] == [
         "moons",
         "circles",
         "rings",
@@ -69,10 +73,10 @@ def test_a_plug_ins_method_is_searched_on_every_task_that_has_its_networks():
     assert search.space.names == ("method.lr", "method.noise")
     for profile in ("smoke", "laptop", "paper"):
         assert search.base(profile).spec.method == {"name": "noise-contrast", "lr": 0.003, "noise": 0.3}
-    assert len(list(search.space.grid())) == 9
+    assert len(list(search.space.iterate_grid())) == 9
 
 
-def test_a_method_without_a_real_number_is_told_so(tmp_path):
+def test_a_method_without_a_real_setting_cannot_be_searched(tmp_path):
     text = (
         PLUGIN.read_text(encoding="utf-8")
         .replace("Positive", "Count")
@@ -81,16 +85,16 @@ def test_a_method_without_a_real_number_is_told_so(tmp_path):
     )
     (tmp_path / "whole.py").write_text(text, encoding="utf-8")
     load_plugin(tmp_path / "whole.py")
-    with pytest.raises(SettingError, match="'noise-contrast' has nothing to search"):
+    with raises_with(SettingError, "'noise-contrast'"):
         find_search("moons", "noise-contrast")
 
 
-def test_what_can_be_searched_names_a_plug_ins_method(capsys):
+def test_the_list_of_problems_includes_a_plugin_method(capsys):
     assert main(["search", "--plugin", str(PLUGIN)]) == 0
     assert "noise-contrast" in capsys.readouterr().out
 
 
-def test_a_search_of_a_plug_ins_method_runs_and_is_shown(tmp_path):
+def test_a_search_of_a_plugin_method_runs_and_is_rendered(tmp_path):
     where = ("--plugin", PLUGIN, "--profile", "smoke", "--results-dir", tmp_path)
     grid = ("--sampler", "grid", "--grid", "lr=3e-3,3e-2", "--grid", "noise=0.3")
     code, out, err = vera("search", "flow", "--method", "noise-contrast", *grid, *where)
