@@ -1,1 +1,1 @@
-"""The sweep layer: what a trial is, where its row is kept, how missing trials run."""
+"""The sweep layer: trial identity, the store, and running the trials that are missing in it."""

@@ -1,5 +1,4 @@
-"""What can go wrong between a user and the engine; each message names the thing, the reason and the way
-on."""
+"""Errors of the sweep layer. Each message says what is wrong, where, and what to do."""
 
 import signal
 
@@ -7,7 +6,7 @@ from vera.errors import VeraError
 
 
 class StoreError(VeraError):
-    """The results directory cannot be read or written."""
+    """The results cannot be read or written."""
 
 
 class UnknownTrial(VeraError, LookupError):
@@ -15,15 +14,15 @@ class UnknownTrial(VeraError, LookupError):
 
 
 class AmbiguousTrial(UnknownTrial):
-    """Several trials have an id that begins so."""
+    """The ids of several trials begin with the given text."""
 
 
 class EngineError(VeraError):
-    """The cluster cannot run what was asked."""
+    """The cluster cannot run the trials."""
 
 
 class Interrupted(EngineError):
-    """Someone stopped it; what to do to go on, and the signal that it came by."""
+    """The run was stopped by a signal. The message says how to resume."""
 
     def __init__(self, text: str, interrupt: KeyboardInterrupt) -> None:
         super().__init__(text)

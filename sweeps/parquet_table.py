@@ -1,8 +1,6 @@
-"""A user's own table as a Parquet file. It lives here because reading it takes pyarrow, which `vera` does
-without.
+"""A user's table in a Parquet file. It is not part of `vera`, because `vera` does not import pyarrow.
 
-`sweeps.trial.identity.register_tables` makes it known under the name "parquet" when a trial is planned or
-run.
+`sweeps.trial.identity.register_tables` registers it under the name "parquet" when a trial is planned or run.
 """
 
 from pathlib import Path
@@ -55,11 +53,11 @@ class ParquetTable(OwnTable):
         names = [name for name in table.column_names if name != label]
         x = np.empty((table.num_rows, len(names)))
         for column, name in enumerate(names):
-            x[:, column] = _numbers(table.column(name), name, path)
-        return Columns(names, x, _classes(table.column(at), label, path), lambda row: f"row {row}")
+            x[:, column] = _read_numbers(table.column(name), name, path)
+        return Columns(names, x, _read_classes(table.column(at), label, path), lambda row: f"row {row}")
 
 
-def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
+def _read_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise DataCorrupt(
@@ -67,21 +65,18 @@ def _numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
         )
     if column.null_count:
         raise DataCorrupt(
-            f"{path}, column '{name}', has {column.null_count} missing values; fill them in or leave their rows out."
+            f"{path}, column '{name}', has {column.null_count} missing values; "
+            "fill them in or leave their rows out."
         )
     return np.asarray(column.cast(pa.float64(), safe=False), np.float64)
 
 
-def _classes(column: Any, label: str, path: Path) -> list[Any]:
+def _read_classes(column: Any, label: str, path: Path) -> list[Any]:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if column.null_count:
         raise DataCorrupt(f"{path}, column '{label}': the class is missing in {column.null_count} rows.")
-    if not (
-        pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-    ):
+    is_whole = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+    if not (is_whole or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise DataCorrupt(
             f"{path}, column '{label}', is of type {kind}; classes must be text or whole numbers."
         )

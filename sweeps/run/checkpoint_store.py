@@ -1,10 +1,8 @@
-"""Where a trial's checkpoint and the log of its restarts are kept: two files in a directory, or two objects
-in a bucket.
+"""Storage of a trial's checkpoint and restart log: two files in a directory, or two objects in a bucket.
 
-The trainer reads and writes files and knows of nothing else. For a bucket, the files are here only while they
-are read or written: what others left is brought when an attempt begins, what is written goes to the bucket at
-every save. So a trial goes on wherever the bucket can be reached, and a machine that is lost takes no more
-along than the time since its last save.
+The trainer reads and writes local files only. With a bucket, local copies exist only while they are read or
+written: they are downloaded when an attempt begins and uploaded at every save. So a trial can resume wherever
+the bucket can be reached, and a machine that fails loses no more than the time since its last save.
 """
 
 import shutil
@@ -15,106 +13,109 @@ from pathlib import Path
 from secrets import token_hex
 
 from sweeps.errors import StoreError
-from sweeps.run.restarts import LOG, forget_checkpoint
-from sweeps.store.address import Place, is_url
-from sweeps.store.bucket_folder import RemoteFolder
-from sweeps.store.folder import explained
+from sweeps.run.restarts import LOG, delete_checkpoint
+from sweeps.store.bucket_folder import BucketFolder
+from sweeps.store.folder import explain_os_errors
+from sweeps.store.location import Location, is_url
 
 CHECKPOINT = ".pt"
 
 
-class Shelf:
-    """In a directory, or nowhere if there is no path."""
+class CheckpointStore:
+    """Checkpoint and log in a directory; without a path nothing is stored."""
 
     def __init__(self, checkpoint: Path | None) -> None:
         self.checkpoint = checkpoint
 
     @contextmanager
-    def brought(self) -> Iterator[None]:
-        """What was kept is at hand for as long as the block runs."""
+    def open_for_reading(self) -> Iterator[None]:
+        """The stored files are available under their local names until the block ends."""
         yield
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """What the block writes is kept when it ends."""
+    def open_for_writing(self) -> Iterator[None]:
+        """Files that the block writes are stored when it ends."""
         yield
 
-    def drop(self) -> None:
-        """A checkpoint that is of no use."""
+    def discard_checkpoint(self) -> None:
+        """Delete a checkpoint that cannot be used, but not the log."""
         if self.checkpoint is not None:
             self.checkpoint.unlink(missing_ok=True)
 
-    def forget(self) -> None:
-        """All of it, once the row is stored."""
+    def delete(self) -> None:
+        """Delete checkpoint and log, once the row is stored."""
         if self.checkpoint is not None:
-            forget_checkpoint(self.checkpoint)
+            delete_checkpoint(self.checkpoint)
 
 
-class RemoteShelf(Shelf):
-    """In a bucket. The directory is this attempt's own, and gone after each block."""
+class BucketCheckpointStore(CheckpointStore):
+    """Checkpoint and log in a bucket. The local directory belongs to this attempt and exists only inside the
+    blocks."""
 
-    def __init__(self, place: str, trial_id: str) -> None:
-        self.place = place
+    def __init__(self, location: str, trial_id: str) -> None:
+        self.location = location
         self.directory = Path(tempfile.gettempdir()) / f"vera-{token_hex(8)}"
         self.names = (f"{trial_id}{CHECKPOINT}", f"{trial_id}{LOG}")
         super().__init__(self.directory / self.names[0])
 
     @contextmanager
-    def brought(self) -> Iterator[None]:
-        with self._directory():
-            with explained("read", self.place):
+    def open_for_reading(self) -> Iterator[None]:
+        with self._create_directory():
+            with explain_os_errors("read", self.location):
                 for name in self.names:
-                    self._folder().get(name, self.directory / name)
+                    self._open_folder().get(name, self.directory / name)
             yield
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        with self._directory():
+    def open_for_writing(self) -> Iterator[None]:
+        with self._create_directory():
             yield
-            with explained("write", self.place):
+            with explain_os_errors("write", self.location):
                 for path in self.directory.iterdir():
-                    self._folder().put(path.name, path)
+                    self._open_folder().put(path.name, path)
 
-    def drop(self) -> None:
-        super().drop()
-        self._delete(self.names[0])
+    def discard_checkpoint(self) -> None:
+        super().discard_checkpoint()
+        self._delete_objects(self.names[0])
 
-    def forget(self) -> None:
-        """As far as the server lets: whoever started the run looks once more at its end."""
+    def delete(self) -> None:
+        """Errors are ignored: the driver deletes remaining checkpoints at the end of the run."""
         with suppress(StoreError):
-            self._delete(*self.names)
+            self._delete_objects(*self.names)
 
     @contextmanager
-    def _directory(self) -> Iterator[None]:
+    def _create_directory(self) -> Iterator[None]:
         self.directory.mkdir(mode=0o700)
         try:
             yield
         finally:
             shutil.rmtree(self.directory)
 
-    def _folder(self) -> RemoteFolder:
-        return RemoteFolder(self.place)
+    def _open_folder(self) -> BucketFolder:
+        return BucketFolder(self.location)
 
-    def _delete(self, *names: str) -> None:
-        with explained("write", self.place):
+    def _delete_objects(self, *names: str) -> None:
+        with explain_os_errors("write", self.location):
             for name in names:
-                self._folder().delete(name)
+                self._open_folder().delete(name)
 
 
-def shelf_at(place: str | None, trial_id: str) -> Shelf:
-    if place is not None and is_url(place):
-        return RemoteShelf(place, trial_id)
-    return Shelf(None if place is None else Path(place) / f"{trial_id}{CHECKPOINT}")
+def open_checkpoint_store(location: str | None, trial_id: str) -> CheckpointStore:
+    """The checkpoint store of a trial in a directory or bucket; one that stores nothing if there is no
+    location."""
+    if location is not None and is_url(location):
+        return BucketCheckpointStore(location, trial_id)
+    return CheckpointStore(None if location is None else Path(location) / f"{trial_id}{CHECKPOINT}")
 
 
-def forget_checkpoints(place: Place, trial_ids: Iterable[str]) -> None:
-    """Those of trials that are finished; a bucket is asked once what it has."""
-    if not is_url(place):
+def delete_checkpoints(location: Location, trial_ids: Iterable[str]) -> None:
+    """Delete the checkpoints and logs of finished trials. A bucket is listed only once."""
+    if not is_url(location):
         for trial_id in trial_ids:
-            shelf_at(str(place), trial_id).forget()
+            open_checkpoint_store(str(location), trial_id).delete()
         return
-    with explained("write", place):
-        folder = RemoteFolder(str(place))
+    with explain_os_errors("write", location):
+        folder = BucketFolder(str(location))
         wanted = {f"{trial_id}{ending}" for trial_id in trial_ids for ending in (CHECKPOINT, LOG)}
-        for name in sorted(folder.names("") & wanted):
+        for name in sorted(folder.list_names("") & wanted):
             folder.delete(name)

@@ -1,20 +1,22 @@
-"""What a run tells of its trials while they run. Loads neither Ray nor torch, so that whatever shows it need
-not."""
+"""Events of a run. Imports neither ray nor torch, so a display does not need them."""
 
 from sweeps.store.row import Row
 
 
-class Listener:
-    """What happens to trials as they run; the progress display is one."""
+class TrialListener:
+    """Receives the events of a run; the progress display is one."""
 
-    def noted(self, note: str) -> None:
-        """Something to know before the first of them starts."""
+    def on_note(self, note: str) -> None:
+        """A message before the first trial starts."""
 
-    def started(self, trial_id: str) -> None: ...
+    def on_start(self, trial_id: str) -> None:
+        """The trial starts."""
 
-    def resumed(self, trial_id: str, step: int) -> None:
-        """It goes on from a checkpoint; told once, before it advances."""
+    def on_resume(self, trial_id: str, step: int) -> None:
+        """The trial resumes from a checkpoint at this step; sent once, before it advances."""
 
-    def advanced(self, trial_id: str, step: int) -> None: ...
+    def on_advance(self, trial_id: str, step: int) -> None:
+        """The trial has reached this step."""
 
-    def ended(self, row: Row) -> None: ...
+    def on_end(self, row: Row) -> None:
+        """The trial has ended with this row."""

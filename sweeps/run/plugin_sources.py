@@ -1,9 +1,9 @@
-"""The source of what a plug-in brings to a trial, as a hash in its row.
+"""Hashes of the source of plug-ins, stored in the rows of the trials that use them.
 
-A trial's identity is its settings and not its code, or every comment would be another trial. So a method that
-was edited keeps the rows that it had before, and whoever edited it should hear of that: a row says which
-source trained it, and a plan which differ. Trap: the hash is that of the one file that defines the class, as
-it was when it was loaded; what that file imports is not in it.
+A trial is identified by its settings, not by its code; otherwise every edited comment would make another
+trial. So the rows of a plug-in's method stay valid when the method is edited. A row stores the hash of the
+source that trained it, and a plan reports rows whose source has changed. Trap: the hash covers the one file
+that defines the class, as it was when it was imported, not what that file imports.
 """
 
 import json
@@ -17,36 +17,36 @@ from vera.spec.trial_spec import TrialSpec
 SUFFIX = "_source"
 
 
-def plugin_sources(spec: TrialSpec) -> dict[str, str]:
-    """{"method_source": hash, "dataset_source": hash, "energy_source": hash, ...}, as a row has them: those
-    of plug-ins alone."""
+def collect_source_hashes(spec: TrialSpec) -> dict[str, str]:
+    """The hashes of the components that come from plug-ins, as a row stores them: {"method_source": hash,
+    "dataset_source": hash, "energy_source": hash, ...}."""
     from vera.tasks.build import build_task
 
-    parts = {"method": (build_task(spec).methods, spec.method), "dataset": (datasets, spec.dataset)}
-    parts |= {role: (models, part) for role, part in spec.networks.items()}
+    components = {"method": (build_task(spec).methods, spec.method), "dataset": (datasets, spec.dataset)}
+    components |= {role: (models, component) for role, component in spec.networks.items()}
     found = {
-        f"{role}{SUFFIX}": find_source_hash(registry.get(part["name"]))
-        for role, (registry, part) in parts.items()
+        f"{role}{SUFFIX}": find_source_hash(registry.get(component["name"]))
+        for role, (registry, component) in components.items()
     }
     return {name: source for name, source in found.items() if source}
 
 
-def changed_parts(trial: Trial, row: Row) -> Iterator[tuple[str, str]]:
-    """(role, name) of what the row was trained with by other source than there is now; a row that names no
-    source says nothing."""
+def find_edited_components(trial: Trial, row: Row) -> Iterator[tuple[str, str]]:
+    """(role, name) of the components whose source has changed since the row was trained. A row without hashes
+    gives none."""
     then = {name: text for name, text in json.loads(row.versions).items() if name.endswith(SUFFIX)}
-    now = plugin_sources(trial.spec) if then else {}
-    parts = {"method": trial.spec.method, "dataset": trial.spec.dataset, **trial.spec.networks}
-    for role in (
-        name.removesuffix(SUFFIX) for name, source in now.items() if then.get(name, source) != source
-    ):
-        yield role, parts[role]["name"]
+    now = collect_source_hashes(trial.spec) if then else {}
+    components = {"method": trial.spec.method, "dataset": trial.spec.dataset, **trial.spec.networks}
+    for name, source in now.items():
+        if then.get(name, source) != source:
+            role = name.removesuffix(SUFFIX)
+            yield role, components[role]["name"]
 
 
-def changed(trials: Sequence[Trial], rows: Mapping[str, Row]) -> dict[tuple[str, str], list[Row]]:
-    """By role and name of what was edited: the rows that it trained before."""
+def find_edited_plugins(trials: Sequence[Trial], rows: Mapping[str, Row]) -> dict[tuple[str, str], list[Row]]:
+    """(role, name) of each edited component → the rows that its earlier source trained."""
     found: dict[tuple[str, str], list[Row]] = {}
     for trial in (trial for trial in trials if trial.id in rows):
-        for part in changed_parts(trial, rows[trial.id]):
-            found.setdefault(part, []).append(rows[trial.id])
+        for component in find_edited_components(trial, rows[trial.id]):
+            found.setdefault(component, []).append(rows[trial.id])
     return found

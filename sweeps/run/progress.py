@@ -1,5 +1,5 @@
-"""Progress: one live line on a terminal, and one line for each trial that ends; plain lines where the output
-is no terminal."""
+"""Progress of a run: one line per ended trial, and on a terminal a live line with counts and remaining
+time."""
 
 import json
 import shutil
@@ -8,104 +8,111 @@ import time
 from collections.abc import Iterable
 from typing import TextIO
 
-from sweeps.run.listener import Listener
+from sweeps.run.listener import TrialListener
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.trial.identity import Trial
 
 MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
 Widths = tuple[int, int]
-"""Of the columns of labels and of data sets."""
+"""Widths of the columns of labels and of data sets."""
 NARROW: Widths = (12, 8)
 HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
 
 
-class Progress(Listener):
-    """Counts trials as they come and go, and says when it will be over."""
+class Progress(TrialListener):
+    """Counts trials as they run and estimates the remaining time."""
 
     def __init__(
         self, total: int, steps: dict[str, int], out: TextIO | None = None, widths: Widths = NARROW
     ) -> None:
         self.total, self.steps, self.out, self.widths = total, steps, out or sys.stdout, widths
-        self.live = self.out.isatty()
-        self.began = time.monotonic()
+        self.is_live = self.out.isatty()
+        self.start_time = time.monotonic()
         self.running: dict[str, int] = {}
-        self.before: dict[str, int] = {}
-        """Steps that trials had behind them when they began here."""
-        self.over: dict[str, Outcome] = {}
+        """Steps of the running trials, by id."""
+        self.resumed_at: dict[str, int] = {}
+        """Steps that trials had done before this run, by id."""
+        self.outcomes: dict[str, Outcome] = {}
+        """The last outcome of the ended trials, by id."""
 
-    def noted(self, note: str) -> None:
+    def on_note(self, note: str) -> None:
         print(f" {note}", file=self.out, flush=True)
 
-    def started(self, trial_id: str) -> None:
+    def on_start(self, trial_id: str) -> None:
         self.running.setdefault(trial_id, 0)
         self._draw()
 
-    def resumed(self, trial_id: str, step: int) -> None:
-        self.before.setdefault(trial_id, step)
+    def on_resume(self, trial_id: str, step: int) -> None:
+        self.resumed_at.setdefault(trial_id, step)
 
-    def advanced(self, trial_id: str, step: int) -> None:
+    def on_advance(self, trial_id: str, step: int) -> None:
         self.running[trial_id] = step
         self._draw()
 
-    def ended(self, row: Row) -> None:
+    def on_end(self, row: Row) -> None:
         self.running.pop(row.trial_id, None)
-        self.over[row.trial_id] = row.outcome  # the last, where a trial is run once more
+        self.outcomes[row.trial_id] = row.outcome
         self._clear()
-        print(line_for(row, self.widths), file=self.out, flush=True)
+        print(format_row(row, self.widths), file=self.out, flush=True)
         self._draw()
 
     @property
-    def done(self) -> int:
-        return len(self.over)
+    def done_count(self) -> int:
+        return len(self.outcomes)
 
     @property
-    def diverged(self) -> int:
-        return sum(outcome == "diverged" for outcome in self.over.values())
+    def diverged_count(self) -> int:
+        return sum(outcome == "diverged" for outcome in self.outcomes.values())
 
     @property
-    def failed(self) -> int:
-        return sum(outcome in FAILURES for outcome in self.over.values())
+    def failed_count(self) -> int:
+        return sum(outcome in FAILURES for outcome in self.outcomes.values())
 
     def close(self) -> None:
+        """Remove the live line."""
         self._clear()
 
-    def line(self) -> str:
-        counts = f"{self.done}/{self.total} done   {len(self.running)} running   {self.diverged} diverged   {self.failed} failed"
-        return f" {counts}   {self.total - self.done - len(self.running)} left   {self._eta()}"
-
-    def _eta(self) -> str:
-        """From the share of the training steps that are behind us, of those that are to be trained here."""
-        todo = {
-            trial_id: max(0, steps - self.before.get(trial_id, 0)) for trial_id, steps in self.steps.items()
+    def format_line(self) -> str:
+        """The live line."""
+        counts = {
+            "running": len(self.running),
+            "diverged": self.diverged_count,
+            "failed": self.failed_count,
+            "left": self.total - self.done_count - len(self.running),
         }
-        behind = sum(todo.get(i, 0) for i in self.over)
-        behind += sum(
-            min(max(0, step - self.before.get(i, 0)), todo.get(i, 0)) for i, step in self.running.items()
-        )
-        elapsed = time.monotonic() - self.began
-        if not behind:
+        counted = "   ".join(f"{count} {name}" for name, count in counts.items())
+        return f" {self.done_count}/{self.total} done   {counted}   {self._format_remaining_time()}"
+
+    def _format_remaining_time(self) -> str:
+        """The time left, by the share of the steps of this run that are done."""
+        steps = {i: max(0, total - self.resumed_at.get(i, 0)) for i, total in self.steps.items()}
+        done = sum(steps.get(i, 0) for i in self.outcomes)
+        for i, step in self.running.items():
+            done += min(max(0, step - self.resumed_at.get(i, 0)), steps.get(i, 0))
+        elapsed = time.monotonic() - self.start_time
+        if not done:
             return "eta unknown"
-        left = elapsed * (sum(todo.values()) - behind) / behind
-        return f"eta {int(left // 60)}:{int(left % 60):02d}   {behind / max(elapsed, 1e-9):,.0f} steps/s"
+        left = elapsed * (sum(steps.values()) - done) / done
+        return f"eta {int(left // 60)}:{int(left % 60):02d}   {done / max(elapsed, 1e-9):,.0f} steps/s"
 
     def _draw(self) -> None:
-        if self.live:
-            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be drawn over
-            print(f"\r\x1b[2K{self.line()[:width]}", end="", file=self.out, flush=True)
+        if self.is_live:
+            width = shutil.get_terminal_size().columns - 1  # a wrapped line cannot be overwritten
+            print(f"\r\x1b[2K{self.format_line()[:width]}", end="", file=self.out, flush=True)
 
     def _clear(self) -> None:
-        if self.live:
+        if self.is_live:
             print("\r\x1b[2K", end="", file=self.out, flush=True)
 
 
-def widths_of(trials: Iterable[Trial]) -> Widths:
-    """Those of the columns in which all their labels and data sets fit."""
+def measure_widths(trials: Iterable[Trial]) -> Widths:
+    """The widths of columns that fit the labels and data sets of all these trials."""
     found = [(len(trial.name), len(trial.data)) for trial in trials]
     return max([NARROW[0], *(label for label, _ in found)]), max([NARROW[1], *(data for _, data in found)])
 
 
-def line_for(row: Row, widths: Widths = NARROW) -> str:
-    """✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
+def format_row(row: Row, widths: Widths = NARROW) -> str:
+    """The line of an ended trial: ✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
     metrics = json.loads(row.metrics)
     name = next((name for name in HEADLINES if name in metrics), None)
     headline = (

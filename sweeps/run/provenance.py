@@ -1,4 +1,4 @@
-"""Where a row came from: code, packages and processor. Never a user, a host or a path, because rows are made
+"""Provenance of a row: code, packages and processor. Never a user, a host or a path, because rows are meant
 to be shared."""
 
 import os
@@ -9,35 +9,38 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from sweeps.run.plugin_sources import plugin_sources
+from sweeps.run.plugin_sources import collect_source_hashes
 from sweeps.trial.canonical_json import canonical_json
 from vera.spec.trial_spec import TrialSpec
 
 PACKAGES = ("vera", "torch", "numpy", "ray")
 UNKNOWN = "unknown"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
-def provenance(device: str) -> dict[str, Any]:
-    """The columns of a row that say what it was made with."""
-    commit, dirty = git_state()
+def collect_provenance(device: str) -> dict[str, Any]:
+    """The columns of a row that describe code and machine."""
+    commit, dirty = read_git_state()
     return {
         "device": device,
-        "processor": processor(device),
+        "processor": read_processor(device),
         "cores": os.cpu_count() or 1,
-        "versions": canonical_json(versions()),
+        "versions": canonical_json(collect_versions()),
         "git_commit": commit,
         "git_dirty": dirty,
     }
 
 
-def trial_provenance(spec: TrialSpec, device: str) -> dict[str, Any]:
-    """The same of one trial: with the source of what a plug-in brings to it."""
-    own = plugin_sources(spec)
-    return provenance(device) | ({"versions": canonical_json(versions() | own)} if own else {})
+def collect_trial_provenance(spec: TrialSpec, device: str) -> dict[str, Any]:
+    """The same columns for one trial, with the hashes of the plug-ins that it uses."""
+    hashes = collect_source_hashes(spec)
+    found = collect_provenance(device)
+    return found | {"versions": canonical_json(collect_versions() | hashes)} if hashes else found
 
 
-def versions() -> dict[str, str]:
+def collect_versions() -> dict[str, str]:
+    """The versions of Python and of the installed packages that matter."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -47,9 +50,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def processor(device: str) -> str:
-    """The model of the CPU, or of the GPU that the trial runs on. A GPU that cannot be asked, as on a machine
-    without one, is unknown: a trial that could not run on it ends as a row all the same."""
+def read_processor(device: str) -> str:
+    """The model of the CPU, or of the GPU for a CUDA device; "unknown" if there is no such GPU, since a trial
+    that could not run on it ends as a row all the same."""
     if device.startswith("cuda"):
         import torch
 
@@ -64,23 +67,19 @@ def processor(device: str) -> str:
         return platform.machine()
 
 
-def git_state() -> tuple[str, bool]:
-    """(commit, whether the work tree differs from it, results aside) of the code that runs; empty where it is
-    not a checkout."""
-    root = Path(__file__).resolve().parent.parent
-    if not (root / ".git").exists():
+def read_git_state() -> tuple[str, bool]:
+    """The commit of the running code, and whether its files differ from it, results aside; ("", False)
+    outside a checkout."""
+    if not (ROOT / ".git").exists():
         return "", False
     try:
-        commit = _git(root, "rev-parse", "HEAD")
-        return commit, bool(
-            _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
-        )
+        commit = _run_git("rev-parse", "HEAD")
+        changes = _run_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+        return commit, bool(changes)
     except (OSError, subprocess.SubprocessError):
         return "", False
 
 
-def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30
-    )
-    return done.stdout.strip()
+def _run_git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()

@@ -1,4 +1,4 @@
-"""Replay: a stored trial run again, and what differs. On the same device and versions, nothing may."""
+"""Replay: run a stored trial again and compare. On the same device and versions nothing may differ."""
 
 import json
 import time
@@ -13,50 +13,48 @@ from vera.errors import SettingError
 from vera.training.trainer import resolve_device
 
 SAME = ("outcome", "outcome_step", "reason", "metrics", "restarts")
-"""Columns that decide whether two runs of a trial agree."""
+"""Columns that must agree."""
 ENVIRONMENT = ("device", "processor", "cpus", "versions", "git_commit", "git_dirty")
-"""Columns that may explain it if they do not."""
+"""Columns that may explain a difference."""
 
 
 def compare_with_replay(row: Row, conditions: Conditions) -> tuple[list[str], float]:
-    """(what differs from the stored row, seconds). The first is empty where both agree to the last bit."""
+    """The differences from the stored row, and the seconds taken. There are none if both agree to the last
+    bit."""
     if conditions.device != "auto":
         _check_device(row, conditions.device)
     started = time.monotonic()
     trial = Trial.from_facts(json.loads(row.spec), row.sweep, row.label)
     again = run_trial(trial, replace(conditions, attempt=row.attempt)).row
-    return differences(row, again), time.monotonic() - started
+    return list_differences(row, again), time.monotonic() - started
 
 
 def _check_device(row: Row, device: str) -> None:
-    """EngineError where the replay could not even begin: a row of that would differ in everything and say
-    little."""
+    """EngineError if the device cannot be used; the row of such a replay would differ in everything."""
     try:
         resolve_device(device)
     except SettingError as error:
         raise EngineError(
-            f"The trial {row.trial_id[:8]} is replayed on {device}, as it was run, which this machine cannot use "
-            f"({str(error.__cause__).splitlines()[0]}): replay it on one that can."
+            f"The trial {row.trial_id[:8]} was run on {device}, which this machine cannot use "
+            f"({str(error.__cause__).splitlines()[0]}): replay it on a machine that can."
         ) from error
 
 
-def differences(old: Row, new: Row) -> list[str]:
-    """One line for each result that differs, then one for each circumstance that does; nothing if all results
-    agree."""
-    results = [line for column in SAME for line in _lines(column, getattr(old, column), getattr(new, column))]
+def list_differences(old: Row, new: Row) -> list[str]:
+    """One line for each result that differs, then one for each difference of the environment; nothing if all
+    results agree."""
+    results = _compare_columns(SAME, old, new)
     if old.trial_id != new.trial_id:
-        results.insert(
-            0,
-            f"the trial's id was {old.trial_id}, is {new.trial_id}: a default, the data or the protocol has changed",
-        )
-    if not results:
-        return []
-    return results + [
-        line for column in ENVIRONMENT for line in _lines(column, getattr(old, column), getattr(new, column))
-    ]
+        reason = "a default, the data or the protocol has changed"
+        results.insert(0, f"the trial's id was {old.trial_id}, is {new.trial_id}: {reason}")
+    return results + _compare_columns(ENVIRONMENT, old, new) if results else []
 
 
-def _lines(column: str, old: object, new: object) -> list[str]:
+def _compare_columns(columns: tuple[str, ...], old: Row, new: Row) -> list[str]:
+    return [line for name in columns for line in _compare(name, getattr(old, name), getattr(new, name))]
+
+
+def _compare(column: str, old: object, new: object) -> list[str]:
     if old == new:
         return []
     if column == "metrics":

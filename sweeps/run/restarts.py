@@ -1,9 +1,9 @@
-"""Restarts after divergence: never silent. A trial that allows them begins again from scratch with a seed of
-its own each time.
+"""Restarts after divergence. A trial that allows them starts again from scratch, each time with another seed,
+and its row lists them.
 
-The log lies beside the checkpoint, so that a trial which is killed after a restart goes on with it. From
-scratch, not from the last checkpoint: when a checkpoint is written depends on the clock, and a trial's
-numbers must not.
+The log is stored next to the checkpoint, so a trial that is killed after a restart resumes with it. A restart
+does not use the last checkpoint: when a checkpoint is written depends on the clock, and the numbers of a
+trial must not.
 """
 
 import json
@@ -18,12 +18,12 @@ from vera.spec.trial_spec import TrialSpec
 from vera.training.random_state import derive_seed
 
 LOG = ".restarts.json"
-"""How the name of a log ends, after the trial's id."""
+"""The end of the name of a log, after the trial's id."""
 
 
 @dataclass(frozen=True)
 class Restart:
-    """Where a run diverged, why, with which seed, and the seconds it had taken."""
+    """A run that diverged: at which step, why, with which seed, and after how many seconds."""
 
     step: int
     reason: str
@@ -33,62 +33,62 @@ class Restart:
 
 @dataclass(frozen=True)
 class RestartLog:
-    """The runs of a trial that diverged before the present one."""
+    """The runs of a trial that diverged before the current one."""
 
     entries: tuple[Restart, ...] = ()
 
     @classmethod
     def read(cls, checkpoint: Path | None) -> "RestartLog":
-        """What is noted beside the checkpoint; a damaged log counts as none, and the trial then diverges and
-        restarts as before."""
-        if checkpoint is None or not _beside(checkpoint).is_file():
+        """The log next to the checkpoint. A damaged log counts as empty; the trial then diverges and restarts
+        as before."""
+        if checkpoint is None or not _name_log(checkpoint).is_file():
             return cls()
         try:
-            return cls(tuple(Restart(**entry) for entry in json.loads(_beside(checkpoint).read_text())))
-        except (
-            ValueError,
-            TypeError,
-            FileNotFoundError,
-        ):  # the last: another driver has just finished the trial
+            return cls(tuple(Restart(**entry) for entry in json.loads(_name_log(checkpoint).read_text())))
+        # FileNotFoundError: another driver has just finished the trial.
+        except (ValueError, TypeError, FileNotFoundError):
             return cls()
 
     def write(self, checkpoint: Path | None) -> None:
+        """Write the log next to the checkpoint, if there is one."""
         if checkpoint is None:
             return
-        path = _beside(checkpoint)
+        path = _name_log(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as file:
             file.write(json.dumps([asdict(entry) for entry in self.entries]).encode())
 
-    def with_entry(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
+    def add(self, step: int, reason: str, seed: int, seconds: float) -> "RestartLog":
+        """The log with one more entry."""
         return RestartLog((*self.entries, Restart(step, reason, seed, seconds)))
 
-    def spec_of(self, spec: TrialSpec) -> TrialSpec:
-        """The spec that runs now: the trial's own, with the seed of this restart."""
-        return (
-            replace(spec, seed=derive_seed(spec.seed, f"restart {len(self.entries)}"))
-            if self.entries
-            else spec
-        )
+    def derive_spec(self, spec: TrialSpec) -> TrialSpec:
+        """The spec of the current run: the trial's, with the seed of this restart."""
+        if not self.entries:
+            return spec
+        return replace(spec, seed=derive_seed(spec.seed, f"restart {len(self.entries)}"))
 
     @property
     def seconds(self) -> float:
+        """The time that all diverged runs took."""
         return sum(entry.seconds for entry in self.entries)
 
     def to_json(self) -> str:
-        """For the row: what a replay must find again, so without the seconds."""
+        """The log as a row stores it. It holds no seconds, because a replay must reproduce it."""
         return canonical_json([{"reason": e.reason, "seed": e.seed, "step": e.step} for e in self.entries])
 
 
-def forget_checkpoint(checkpoint: Path) -> None:
-    """The checkpoint, the log beside it, and what killed processes have left in the directory. The trap: a
-    temporary file of this trial may be one that another driver is saving just now, which without it would
-    take its disk for broken and stop."""
+def delete_checkpoint(checkpoint: Path) -> None:
+    """Delete the checkpoint, its log, and old temporary files of killed processes in the directory.
+
+    Trap: a temporary file of this trial may belong to another driver that is saving right now. If it were
+    deleted, that driver would report a broken disk and stop.
+    """
     with suppress(NotADirectoryError):
-        for path in (checkpoint, _beside(checkpoint)):
+        for path in (checkpoint, _name_log(checkpoint)):
             path.unlink(missing_ok=True)
         remove_abandoned(checkpoint.parent)
 
 
-def _beside(checkpoint: Path) -> Path:
+def _name_log(checkpoint: Path) -> Path:
     return checkpoint.with_suffix(LOG)

@@ -1,8 +1,8 @@
-"""Texts made fit to share: no absolute path, no user's or host's name, no address, no credential. Enough is
-left to find the line.
+"""Removal of private details from texts that are shared: absolute paths, user and host names, addresses and
+credentials. Enough remains to find the line that failed.
 
-A reason and a log tail come from whatever raised, so they may hold anything that was in somebody's message.
-The trap: Ray's report of a worker that was killed for memory lists the command lines of other processes.
+A reason and a log tail come from exceptions of any program, so they may hold anything.
+Trap: Ray's report on a worker that was killed for memory lists the command lines of other processes.
 """
 
 import getpass
@@ -20,24 +20,24 @@ SECRET = re.compile(
     r"(?i)\b((?:api[-_]?)?key|token|secret|password|passwd)([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]+"
 )
 PATH = re.compile(r"(?<![\w./])[/\\](?:[^\n\"'/\\:]+[/\\])+")
-"""Up to the last separator; a name in it may have spaces."""
+"""Up to the last separator; names may hold spaces."""
 NAMES_OF_SECRETS = ("_KEY", "_KEY_ID", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
-def scrubbed(text: str) -> str:
-    """The text without what is nobody's business."""
+def scrub(text: str) -> str:
+    """The text without private details."""
     text = OTHERS_PROCESSES.sub("", text)
-    for secret in _secrets():
+    for secret in _find_secrets():
         text = text.replace(secret, HIDDEN)
     text = ENDPOINT.sub(rf"\1?{HIDDEN}", text)
     text = USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
     text = SECRET.sub(rf"\1\2{HIDDEN}", text)
-    for name in _names():
+    for name in _find_own_names():
         text = re.sub(rf"\b{re.escape(name)}\b", HIDDEN, text)
     return ADDRESS.sub(HIDDEN, PATH.sub(f"{HIDDEN}/", text))
 
 
-def _secrets() -> list[str]:
+def _find_secrets() -> list[str]:
     """Values of environment variables that are named like credentials."""
     return [
         value
@@ -47,9 +47,10 @@ def _secrets() -> list[str]:
 
 
 @cache
-def _names() -> tuple[str, ...]:
+def _find_own_names() -> tuple[str, ...]:
+    """The names of the host and of the user."""
     try:
         user = getpass.getuser()
-    except (OSError, KeyError):  # no such user in the password file
+    except (OSError, KeyError):  # the user id is not in the password file
         user = ""
     return tuple(name for name in (socket.gethostname(), user) if len(name) > 1)

@@ -1,23 +1,24 @@
-"""A folder in a bucket: any number of processes on any number of machines write and read at once, without a
+"""A folder in a bucket: any number of processes on any number of machines read and write at once, without a
 lock.
 
-What S3 gives: an object appears whole when its upload is complete, or not at all, and whoever lists or reads
-after that sees it. What it lacks: a rename, and a lock. What follows for a store:
+S3 guarantees that an object appears completely when its upload ends, or not at all, and that every later
+listing and read sees it. S3 has no rename and no lock. A store is safe all the same:
 
-- No name is ever used for two contents. A row's name has its stamp in it, as the names of curves and arrays have everywhere, so two
-  writers of one trial leave two objects at most, of which every reader takes the one with the higher rank: one row.
-- A compaction puts the compacted object there first and then removes what it holds, object by object. One that is killed leaves
-  duplicates, which readers resolve; two at once do the same work twice. None loses a row: an object is removed only by whoever has
-  put all of it, or what supersedes it, into another, and nobody removes what it has just written.
-- An object that is no part is named, for its owner to delete, and left where it is: reading needs no more than the right to read.
+- A name never stands for two contents. The name of a row holds its stamp, as the names of curves and arrays
+  do everywhere. Two writers of one trial leave at most two objects, and every reader takes the one of higher
+  rank.
+- A compaction first writes the compacted object and then removes the objects that it holds, one by one. If it
+  is killed, duplicates remain, which readers resolve. Two compactions at once do the same work twice. No row
+  is lost: an object is removed only by a process that has written all of it, or what supersedes it, into
+  another object, and no process removes what it has just written.
+- An object that is no part is named in a message for the owner to delete. It is not moved, because reading
+  must need no more than permission to read.
 
-What is not promised: that an object which someone copies over another of the same name by hand, during a
-compaction, stays.
+Not guaranteed: that an object survives which someone copies over another one by hand during a compaction.
 
-The trap: Arrow reports a broken connection as it reports damage, by an OSError without a number. So an object
-is brought here before it is looked into, and what the server refuses gets a number (sweeps/store/s3.py).
-Another: closing a stream completes the upload, even after an error, so that all of an object goes in one
-write.
+Trap: Arrow reports a broken connection like damage, as an OSError without an errno. So an object is fetched
+before it is parsed, and errors of the server get an errno (`sweeps.store.s3`).
+Trap: closing a stream completes the upload even after an error. So an object is written in a single call.
 """
 
 import io
@@ -32,46 +33,46 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import fs
 
-from sweeps.store.address import Address, within
-from sweeps.store.folder import LEFT, Commit, Fill, Folder, Identity, Opening, Source, explained
-from sweeps.store.s3 import connected, numbered
+from sweeps.store.folder import LEFT, Commit, FileIdentity, Fill, Folder, OpenFile, Opening, explain_os_errors
+from sweeps.store.location import BucketLocation, join_location
+from sweeps.store.s3 import connect_s3, translate_s3_errors
 from vera.atomic_write import write_atomically
 
 REQUESTS = 16
-"""Requests under way at once: with many small objects, time is all waiting."""
+"""Concurrent requests: reading many small objects is mostly waiting."""
 WHOLE = 32 * 2**20
-"""Up to this size an object is fetched in one piece; of a larger one, what is asked for."""
+"""Objects up to this size are fetched in one piece; of larger ones, only the ranges that are read."""
 
 
-class RemoteFolder(Folder):
+class BucketFolder(Folder):
     """The objects below a prefix. The identity of an object is its entity tag."""
 
     has_lock = False
 
-    def __init__(self, place: str) -> None:
-        address = Address.parse(place)
-        self.place = place
-        self.root = "/".join(filter(None, (address.bucket, address.prefix)))
-        with explained("use", place), numbered():
-            self.objects = connected(address.bucket, address.options)
+    def __init__(self, location: str) -> None:
+        parsed = BucketLocation.parse(location)
+        self.location = location
+        self.root = "/".join(filter(None, (parsed.bucket, parsed.prefix)))
+        with explain_os_errors("use", location), translate_s3_errors():
+            self.objects = connect_s3(parsed.bucket, parsed.options)
 
-    def names(self, kind: str) -> set[str]:
-        with numbered():
+    def list_names(self, kind: str) -> set[str]:
+        with translate_s3_errors():
             found = self.objects.get_file_info(fs.FileSelector(self._key(kind), allow_not_found=True))
         return {info.base_name for info in found if info.is_file and not info.base_name.startswith(".")}
 
     def has_part(self, kind: str, trial_id: str) -> bool:
-        return any(name.startswith(trial_id) for name in self.names(kind))
+        return any(name.startswith(trial_id) for name in self.list_names(kind))
 
-    def opened(self, name: str) -> Opening:
-        return _closed_after(lambda: self._fetch(name))
+    def open_file(self, name: str) -> Opening:
+        return _close_after(lambda: self._fetch(name))
 
-    def each(self, names: Iterable[str]) -> Iterator[tuple[str, Opening]]:
-        """In order, those that follow being fetched meanwhile."""
+    def open_each(self, names: Iterable[str]) -> Iterator[tuple[str, Opening]]:
+        """The objects in order; the following ones are fetched in the background."""
         pool, waiting = ThreadPoolExecutor(REQUESTS), deque[tuple[str, Opening]]()
         try:
             for name in names:
-                waiting.append((name, _closed_after(pool.submit(self._fetch, name).result)))
+                waiting.append((name, _close_after(pool.submit(self._fetch, name).result)))
                 if len(waiting) > 2 * REQUESTS:
                     yield waiting.popleft()
             yield from waiting
@@ -79,25 +80,25 @@ class RemoteFolder(Folder):
             pool.shutdown(cancel_futures=True)
 
     @contextmanager
-    def staged(self, kind: str, fill: Fill) -> Iterator[Commit]:
+    def stage(self, kind: str, fill: Fill) -> Iterator[Commit]:
         with tempfile.NamedTemporaryFile(prefix="vera-") as file:
             fill(file)
             file.flush()
             yield lambda name: self.put(name, Path(file.name))
 
     def put(self, name: str, path: Path) -> None:
-        """Copy a file there, whole or not at all."""
+        """Upload a file, completely or not at all."""
         with pa.memory_map(str(path)) as content:
             data = content.read_buffer()
-        with numbered():
+        with translate_s3_errors():
             stream = self.objects.open_output_stream(self._key(name))
             stream.write(data)
             stream.close()
 
     def get(self, name: str, path: Path) -> bool:
-        """Copy an object here, whole or not at all; whether there was one."""
+        """Download an object, completely or not at all. Returns whether it exists."""
         try:
-            with self.opened(name) as source, write_atomically(path) as file:
+            with self.open_file(name) as source, write_atomically(path) as file:
                 while piece := source.file.read(WHOLE):
                     file.write(piece)
         except FileNotFoundError:
@@ -105,48 +106,48 @@ class RemoteFolder(Folder):
         return True
 
     def delete(self, name: str) -> None:
-        """The object, if it is there."""
-        with suppress(FileNotFoundError), numbered():
+        """Delete the object if it exists."""
+        with suppress(FileNotFoundError), translate_s3_errors():
             self.objects.delete_file(self._key(name))
 
-    def remove(self, files: Mapping[str, Identity]) -> None:
+    def remove(self, files: Mapping[str, FileIdentity]) -> None:
         def remove_one(name: str) -> None:
-            with suppress(FileNotFoundError), numbered():
+            with suppress(FileNotFoundError), translate_s3_errors():
                 with self.objects.open_input_file(self._key(name)) as file:
-                    same = _tag(file) == files[name]
+                    same = _read_tag(file) == files[name]
                 if same:
                     self.objects.delete_file(self._key(name))
 
         with ThreadPoolExecutor(REQUESTS) as pool:
             list(pool.map(remove_one, files))
 
-    def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
+    def set_aside(self, name: str, identity: FileIdentity, move: bool) -> str | None:
         return f"{LEFT}: delete the object s3://{self._key(name)}" if move else LEFT
 
     def remove_abandoned(self, kind: str) -> None:
-        """Nothing: an upload that was broken off has left no object."""
+        """Nothing to do: an interrupted upload leaves no object."""
 
-    def alone(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def compacting(self) -> AbstractContextManager[None]:
+    def lock_compaction(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def _key(self, name: str) -> str:
         return f"{self.root}/{name}".rstrip("/")
 
-    def _fetch(self, name: str) -> Source:
-        with numbered():
+    def _fetch(self, name: str) -> OpenFile:
+        with translate_s3_errors():
             file = self.objects.open_input_file(self._key(name))
-            source = Source(Watched(file), _tag(file), within(self.place, name))
+            source = OpenFile(LargeObject(file), _read_tag(file), join_location(self.location, name))
             if file.size() > WHOLE:
                 return source
             with file:
                 return replace(source, file=pa.BufferReader(file.read_buffer()))
 
 
-class Watched(io.RawIOBase):
-    """A large object, read where it lies, whose failures have a number."""
+class LargeObject(io.RawIOBase):
+    """An object that is read in ranges; its errors have an errno."""
 
     def __init__(self, file: pa.NativeFile) -> None:
         self.file = file
@@ -164,12 +165,12 @@ class Watched(io.RawIOBase):
         return int(self.file.tell())
 
     def read(self, size: int = -1) -> bytes:
-        with numbered():
+        with translate_s3_errors():
             return bytes(self.file.read(None if size < 0 else size))
 
 
 @contextmanager
-def _closed_after(fetch: Callable[[], Source]) -> Iterator[Source]:
+def _close_after(fetch: Callable[[], OpenFile]) -> Iterator[OpenFile]:
     source = fetch()
     try:
         yield source
@@ -177,5 +178,5 @@ def _closed_after(fetch: Callable[[], Source]) -> Iterator[Source]:
         source.file.close()
 
 
-def _tag(file: pa.NativeFile) -> Identity:
+def _read_tag(file: pa.NativeFile) -> FileIdentity:
     return (file.metadata()["ETag"].decode(),)

@@ -1,10 +1,14 @@
-"""The folder that a store lives in: files by name, each written whole or not at all.
+"""The folder of a store: files by name, each written completely or not at all.
 
-A name is `kind/file`. What every folder promises: a file that is listed is whole; a file that was committed
-is listed by whoever looks next; a file that is gone raises FileNotFoundError, and what the system refuses any
-other OSError with a number. What differs is the lock. Where there is one, as in a directory, a row may take
-the place of an earlier one under the same name. Where there is none, no name is ever used for two contents,
-so nobody has to be alone.
+A file's name is `kind/file`. Every folder guarantees:
+
+- a listed file is complete;
+- a committed file is in every later listing;
+- reading a file that was removed raises FileNotFoundError; whatever else the system refuses raises an OSError
+  that has an errno.
+
+Folders differ in locking. A directory has a lock, so a row may replace an earlier one under the same name. A
+bucket has none, so a name never stands for two contents and no writer needs exclusive access.
 """
 
 import errno
@@ -19,96 +23,97 @@ from sweeps.errors import StoreError
 
 SUFFIX = ".parquet"
 LEFT = "left where it is"
-"""What became of a bad file that may not be moved."""
-Identity = tuple[int | str, ...]
-"""Tells a file from the one that took its name."""
+"""What happened to a bad file that may not be moved."""
+FileIdentity = tuple[int | str, ...]
+"""Differs between a file and another one that was written under its name."""
 Fill = Callable[[Any], None]
-"""Writes what a file is to hold into an open one."""
+"""Writes the content of a file into an open file."""
 Commit = Callable[[str], None]
 """Gives a staged file its name."""
 
 
 @dataclass(frozen=True)
-class Source:
+class OpenFile:
     """A file that is open for reading."""
 
     file: Any
-    identity: Identity
-    address: str
-    """What to call it in a message."""
+    identity: FileIdentity
+    location: str
+    """For messages."""
 
 
-Opening = AbstractContextManager[Source]
+Opening = AbstractContextManager[OpenFile]
 
 
 class Folder(ABC):
-    """Files by name."""
+    """Reads and writes files at one location."""
 
-    place: str
-    """What to call the folder in a message."""
+    location: str
+    """The location as it was given; for messages."""
     has_lock: bool
 
     @abstractmethod
-    def names(self, kind: str) -> set[str]:
-        """The files of a kind, without those whose names begin with a dot; none where nothing of the kind was
-        written yet."""
+    def list_names(self, kind: str) -> set[str]:
+        """The names of the files of a kind, without those that begin with a dot; empty if there are none."""
 
     @abstractmethod
     def has_part(self, kind: str, trial_id: str) -> bool:
-        """Whether the trial has a file of its own there."""
+        """Whether the trial has a file of its own of this kind."""
 
     @abstractmethod
-    def opened(self, name: str) -> Opening:
-        """The file, for as long as the block runs."""
+    def open_file(self, name: str) -> Opening:
+        """The file, open until the block ends."""
 
-    def each(self, names: Iterable[str]) -> Iterator[tuple[str, Opening]]:
-        """The files one after the other, each to be opened by whoever draws it."""
-        return ((name, self.opened(name)) for name in names)
-
-    @abstractmethod
-    def staged(self, kind: str, fill: Fill) -> AbstractContextManager[Commit]:
-        """A file that is filled and safe, but has no name yet; without a commit it is gone after the
-        block."""
+    def open_each(self, names: Iterable[str]) -> Iterator[tuple[str, Opening]]:
+        """The files in order; the caller enters each `Opening`."""
+        return ((name, self.open_file(name)) for name in names)
 
     @abstractmethod
-    def remove(self, files: Mapping[str, Identity]) -> None:
-        """Those of the files that are still the ones that were read."""
+    def stage(self, kind: str, fill: Fill) -> AbstractContextManager[Commit]:
+        """A file that is written to disk but has no name yet. It is removed after the block unless it was
+        committed."""
 
     @abstractmethod
-    def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
-        """Move a bad file out of the way, if it may be moved. What became of it, and what is to be done where
-        this folder moves none; None if a good one has taken its name since."""
+    def remove(self, files: Mapping[str, FileIdentity]) -> None:
+        """Remove those files that still have the given identity."""
+
+    @abstractmethod
+    def set_aside(self, name: str, identity: FileIdentity, move: bool) -> str | None:
+        """Move a bad file out of the way if `move` is set and the folder can. Returns what happened to it
+        and, if the folder cannot move it, what to do; None if another file has taken its name."""
 
     @abstractmethod
     def remove_abandoned(self, kind: str) -> None:
-        """What writers left that were killed."""
+        """Remove temporary files of writers that were killed."""
 
     @abstractmethod
-    def alone(self) -> AbstractContextManager[None]:
-        """Alone among those who replace, move or remove files, where the folder has a lock."""
+    def lock(self) -> AbstractContextManager[None]:
+        """Excludes all others that replace, move or remove files, if the folder has a lock."""
 
     @abstractmethod
-    def compacting(self) -> AbstractContextManager[None]:
-        """Alone among those who compact, or BlockingIOError, where the folder has a lock."""
+    def lock_compaction(self) -> AbstractContextManager[None]:
+        """Excludes other compactions, if the folder has a lock; BlockingIOError if one is running."""
 
 
+_FREE_SPACE = "Free some space and run the same command again: everything that was stored is safe"
+_CHOOSE_ANOTHER = "Choose another directory with --results-dir"
 _REASONS = {
-    errno.ENOSPC: "the disk is full. Free some space and run the same command again: nothing that was stored is lost",
-    errno.EDQUOT: "your disk quota is used up. Free some space and run the same command again: nothing that was stored is lost",
-    errno.EROFS: "the file system is read-only. Choose another directory with --results-dir",
-    errno.EACCES: "permission denied. Choose another directory with --results-dir, or change its permissions",
-    errno.EPERM: "permission denied. Choose another directory with --results-dir, or change its permissions",
-    errno.ENOTDIR: "it is a file where a directory should be. Choose another directory with --results-dir",
-    errno.EISDIR: "a directory has the name of a file to be written. Move it away, or choose another directory with --results-dir",
-    errno.EEXIST: "it is a file where a directory should be. Choose another directory with --results-dir",
+    errno.ENOSPC: f"the disk is full. {_FREE_SPACE}",
+    errno.EDQUOT: f"your disk quota is used up. {_FREE_SPACE}",
+    errno.EROFS: f"the file system is read-only. {_CHOOSE_ANOTHER}",
+    errno.EACCES: f"permission denied. {_CHOOSE_ANOTHER}, or change its permissions",
+    errno.EPERM: f"permission denied. {_CHOOSE_ANOTHER}, or change its permissions",
+    errno.ENOTDIR: f"it is a file where a directory should be. {_CHOOSE_ANOTHER}",
+    errno.EISDIR: f"a directory has the name of a file to be written. Move it. {_CHOOSE_ANOTHER}",
+    errno.EEXIST: f"it is a file where a directory should be. {_CHOOSE_ANOTHER}",
 }
 
 
 @contextmanager
-def explained(doing: str, place: str | Path) -> Iterator[None]:
-    """What the file system refused, as a StoreError that says what to do."""
+def explain_os_errors(doing: str, location: str | Path) -> Iterator[None]:
+    """Raise a StoreError that says what to do in place of an OSError."""
     try:
         yield
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
-        raise StoreError(f"Cannot {doing} the results in {place}: {reason}.") from error
+        raise StoreError(f"Cannot {doing} the results in {location}: {reason}.") from error

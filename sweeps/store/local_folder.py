@@ -1,11 +1,12 @@
-"""A folder that is a directory: any number of processes, on all nodes that see it, write and read at once.
+"""A folder that is a directory: any number of processes, on all nodes that see it, read and write at once.
 
-A file is written under a name that begins with a dot, which readers skip, forced to the disk, and renamed;
-the directory is then forced to the disk too, or a power cut could undo the rename.
+A file is written under a name that begins with a dot, which readers skip, flushed to disk and renamed. Then
+the directory is flushed too, because a power cut could undo the rename otherwise. `vera.atomic_write` is not
+enough here: a store stages several files first and names them later, under its lock.
 
-The trap: between looking at a file and removing or moving it, a writer may have put another one in its place.
-So whoever replaces, moves or removes a file holds the folder's lock, and compares the file's identity with
-that of the one it read.
+Trap: between reading a file and removing or moving it, a writer may have replaced it. So a process that
+replaces, moves or removes a file holds the folder's lock and compares the file's identity with that of the
+file it read.
 """
 
 import errno
@@ -18,11 +19,21 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from sweeps.errors import StoreError
-from sweeps.store.folder import LEFT, SUFFIX, Commit, Fill, Folder, Identity, Source, explained
+from sweeps.store.folder import (
+    LEFT,
+    SUFFIX,
+    Commit,
+    FileIdentity,
+    Fill,
+    Folder,
+    OpenFile,
+    explain_os_errors,
+)
 
 TEMPORARY = ".*.tmp"
+"""Names of temporary files, here and in `vera.atomic_write`."""
 ABANDONED = 24 * 3600
-"""Seconds after which a temporary file is that of a process which was killed."""
+"""Age in seconds after which a temporary file counts as left by a killed process."""
 
 
 class LocalFolder(Folder):
@@ -31,10 +42,10 @@ class LocalFolder(Folder):
     has_lock = True
 
     def __init__(self, path: Path, create: bool = True, needed: bool = True) -> None:
-        """A directory that is not there is made, or is missed, or, where it is not needed, is as good as
-        empty."""
-        self.path, self.place = path, str(path)
-        with explained("use", path):
+        """A directory that does not exist is created, or else is an error if `needed` and an empty folder if
+        not."""
+        self.path, self.location = path, str(path)
+        with explain_os_errors("use", path):
             if create:
                 path.mkdir(parents=True, exist_ok=True)
             elif needed and not path.exists():
@@ -42,7 +53,7 @@ class LocalFolder(Folder):
             if needed or path.exists():
                 os.listdir(path)
 
-    def names(self, kind: str) -> set[str]:
+    def list_names(self, kind: str) -> set[str]:
         try:
             return {name for name in os.listdir(self.path / kind) if not name.startswith(".")}
         except FileNotFoundError:
@@ -52,13 +63,13 @@ class LocalFolder(Folder):
         return (self.path / kind / f"{trial_id}{SUFFIX}").exists()
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[Source]:
+    def open_file(self, name: str) -> Iterator[OpenFile]:
         path = self.path / name
         with path.open("rb") as file:
-            yield Source(file, _identity(os.fstat(file.fileno())), str(path))
+            yield OpenFile(file, _read_identity(os.fstat(file.fileno())), str(path))
 
     @contextmanager
-    def staged(self, kind: str, fill: Fill) -> Iterator[Commit]:
+    def stage(self, kind: str, fill: Fill) -> Iterator[Commit]:
         directory = self.path / kind
         directory.mkdir(parents=True, exist_ok=True)
         temporary = directory / f".{os.getpid()}-{secrets.token_hex(8)}.tmp"
@@ -71,17 +82,16 @@ class LocalFolder(Folder):
         finally:
             temporary.unlink(missing_ok=True)
 
-    def remove(self, files: Mapping[str, Identity]) -> None:
-        with self.alone():
-            for path in (
-                self.path / name for name, identity in files.items() if is_still(self.path / name, identity)
-            ):
-                path.unlink()
+    def remove(self, files: Mapping[str, FileIdentity]) -> None:
+        with self.lock():
+            for name, identity in files.items():
+                if has_identity(self.path / name, identity):
+                    (self.path / name).unlink()
 
-    def set_aside(self, name: str, identity: Identity, move: bool) -> str | None:
+    def set_aside(self, name: str, identity: FileIdentity, move: bool) -> str | None:
         path, target = self.path / name, self.path / "set-aside" / name.replace("/", "-")
-        with suppress(OSError), self.alone():
-            if not is_still(path, identity):
+        with suppress(OSError), self.lock():
+            if not has_identity(path, identity):
                 return None
             if move:
                 target.parent.mkdir(exist_ok=True)
@@ -94,17 +104,17 @@ class LocalFolder(Folder):
     def remove_abandoned(self, kind: str) -> None:
         remove_abandoned(self.path / kind)
 
-    def alone(self) -> AbstractContextManager[None]:
-        return locked(self.path / ".lock")
+    def lock(self) -> AbstractContextManager[None]:
+        return lock_file(self.path / ".lock")
 
-    def compacting(self) -> AbstractContextManager[None]:
-        return locked(self.path / ".compaction.lock", wait=False)
+    def lock_compaction(self) -> AbstractContextManager[None]:
+        return lock_file(self.path / ".compaction.lock", wait=False)
 
 
 def remove_abandoned(directory: Path) -> None:
-    """The temporary files of processes that were killed."""
+    """Remove temporary files of processes that were killed."""
     for path in directory.glob(TEMPORARY):
-        with suppress(FileNotFoundError):  # its writer is alive, and has renamed it
+        with suppress(FileNotFoundError):  # its writer is alive and has renamed it
             if time.time() - path.stat().st_mtime > ABANDONED:
                 path.unlink()
 
@@ -118,24 +128,24 @@ def _rename(temporary: Path, path: Path) -> None:
         os.close(descriptor)
 
 
-def _identity(status: os.stat_result) -> Identity:
+def _read_identity(status: os.stat_result) -> FileIdentity:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def is_still(path: Path, identity: Identity) -> bool:
-    """Whether the file of that name is the one that was read."""
+def has_identity(path: Path, identity: FileIdentity) -> bool:
+    """Whether the file exists and is the one that was read."""
     try:
-        return _identity(path.stat()) == identity
+        return _read_identity(path.stat()) == identity
     except FileNotFoundError:
         return False
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Alone among the processes that lock this file; BlockingIOError if it is taken and `wait` is false.
+def lock_file(path: Path, wait: bool = True) -> Iterator[None]:
+    """Excludes other processes that lock this file; BlockingIOError if it is locked and `wait` is false.
 
-    The system lets go of the lock when its holder dies, so none is ever stale. Some cluster file systems have
-    no locks: there, writers go on without, because renaming alone keeps every part whole.
+    The system releases the lock when its holder dies, so no lock is ever stale. Some cluster file systems
+    have no locks. Writers go on without one there: the rename alone keeps every part complete.
     """
     with path.open("ab") as file:
         try:

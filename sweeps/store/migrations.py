@@ -1,9 +1,9 @@
-"""How a part of an older schema version becomes one of the next, step by step, when it is read.
+"""Migration of parts from an older schema version to the current one, version by version, when they are read.
 
 Files are not rewritten: reading migrates, and compaction writes what it read. To change the columns, raise
 SCHEMA_VERSION in `sweeps.store.row` and add here, under the old version, one function for each kind whose
-columns change. A newer version than this code knows is refused by name and left where it is: reading it as if
-it were ours would run, and overwrite, trials that are finished.
+columns change. A part of a newer version than this code knows is an error, and the part stays where it is. If
+it were ignored, finished trials would be run again and overwritten.
 """
 
 from collections.abc import Callable
@@ -17,36 +17,34 @@ from sweeps.store.schema import Kind
 Migration = Callable[[pa.Table], pa.Table]
 
 MIGRATIONS: dict[int, dict[Kind, Migration]] = {}
-"""Version → kind → the step to the next version; a kind that is not named did not change at that version."""
+"""Version → kind → the step to the next version. A kind without an entry did not change at that version."""
 
 
 def migrate(table: pa.Table, kind: Kind, version: int) -> pa.Table:
-    """The table with the columns of this code's version; `check_version` has said that there is a way."""
+    """The table with the columns of the current version. `check_version` must have accepted the version."""
     for step in range(version, SCHEMA_VERSION):
-        table = MIGRATIONS[step].get(kind, _unchanged)(table)
+        migration = MIGRATIONS[step].get(kind)
+        table = table if migration is None else migration(table)
         if kind == "rows":
-            table = _with_version(table, step + 1)
+            table = _set_version(table, step + 1)
     return table
 
 
 def check_version(version: int, file: str) -> None:
+    """StoreError if parts of this version cannot be read; the message names the file."""
     if version > SCHEMA_VERSION:
         raise StoreError(
-            f"{file} was written by a newer release: its schema version is {version}, this one reads up to {SCHEMA_VERSION}. "
-            "Update vera, or read another results directory."
+            f"{file} was written by a newer release: its schema version is {version}, and this release "
+            f"reads up to {SCHEMA_VERSION}. Update vera, or read another results directory."
         )
-    lacking = [step for step in range(version, SCHEMA_VERSION) if step not in MIGRATIONS]
-    if lacking:
+    missing = [step for step in range(version, SCHEMA_VERSION) if step not in MIGRATIONS]
+    if missing:
         raise StoreError(
-            f"{file} has schema version {version}, and there is no migration from version {lacking[0]}."
+            f"{file} has schema version {version}, and there is no migration from version {missing[0]}."
         )
 
 
-def _unchanged(table: pa.Table) -> pa.Table:
-    return table
-
-
-def _with_version(table: pa.Table, version: int) -> pa.Table:
+def _set_version(table: pa.Table, version: int) -> pa.Table:
     column = pa.array([version] * table.num_rows, pa.int64())
     if "schema_version" not in table.column_names:
         return table.append_column("schema_version", column)

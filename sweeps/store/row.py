@@ -1,9 +1,8 @@
-"""The row: what the store keeps of a finished trial, one field a column, described where it is declared.
+"""The row: what the store keeps of a finished trial. Each field is a column, and its annotation describes it.
 
-Every trial ends as a row, a failed one too. A row is made to be shared: it holds no user's name, no host
-name, no path. The schema is fixed, whatever a trial's settings and metrics are called (those are JSON), so
-that `pandas.read_parquet` reads a folder of parts as one table; `sweeps.store.frame` spreads the JSON over
-columns.
+Every trial ends as a row, also a failed one. Rows are meant to be shared: they hold no user name, host name
+or path. The schema is fixed: settings and metrics, whose names vary, are JSON. So `pandas.read_parquet` reads
+a folder of parts as one table. `sweeps.store.frame` turns the JSON into columns.
 """
 
 import json
@@ -17,20 +16,19 @@ SCHEMA_VERSION = 1
 
 Outcome = Literal["ok", "diverged", "out_of_memory", "timeout", "error", "stopped_early"]
 FAILURES: tuple[Outcome, ...] = ("error", "out_of_memory", "timeout")
-"""Outcomes that say something about the machine or the code; the others say something about the method."""
+"""Outcomes caused by the machine or the code; the others are results of the method."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One finished trial. JSON columns hold objects with sorted keys; no number in a row is other than
-    finite."""
+    """One finished trial. JSON columns hold objects with sorted keys. All numbers are finite."""
 
     trial_id: Annotated[str, "hash of everything that decides the trial's numbers"]
     outcome: Annotated[Outcome, "how the trial ended"]
     outcome_step: Annotated[
         int, "the step at which it ended; for diverged the step at which a metric first broke"
     ]
-    reason: Annotated[str, "why it ended so, in one line; empty for ok"]
+    reason: Annotated[str, "why it ended, in one line; empty for ok"]
     metrics: Annotated[
         str, "JSON: final metrics by name, the last finite ones for a trial that did not end ok"
     ]
@@ -50,7 +48,7 @@ class Row:
     attempt: Annotated[int, "1 for the first run of this trial, one more for each retry"]
     restarts: Annotated[
         str,
-        "JSON: a list of the runs that diverged before this one, with step, reason and seed; never silent",
+        "JSON: a list of the runs that diverged before this one, with step, reason and seed",
     ]
     seconds: Annotated[
         float, "wall time of training, evaluation and measurement, over all resumptions and restarts"
@@ -72,7 +70,7 @@ class Row:
 
     @property
     def data(self) -> str:
-        """What people call its data set: of a file the file's name."""
+        """The data set's name for people: the name of the file, if it is one."""
         return str(json.loads(self.spec).get("dataset", {}).get("file", self.dataset))
 
 
@@ -91,16 +89,17 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Record:
-    """All that a finished trial leaves: its row, its curves, and arrays by name (samples, density images)."""
+    """Everything that is stored of a trial: its row, its curves, and arrays by name (samples, density
+    images)."""
 
     row: Row
     curves: list[CurvePoint] = field(default_factory=list)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def plain_array(x: Any) -> NDArray[Any]:
-    """A numeric array in C order and little-endian, as the store keeps it; objects are refused."""
-    array = np.asarray(x, order="C")  # unlike ascontiguousarray, it leaves a single number 0-d
+def to_plain_array(x: Any) -> NDArray[Any]:
+    """A numeric array in C order and little-endian, as the store keeps it; TypeError for anything else."""
+    array = np.asarray(x, order="C")  # unlike ascontiguousarray, keeps a single number 0-d
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"the store keeps numbers only, got {array.dtype}")
+        raise TypeError(f"the store keeps arrays of numbers only, got {array.dtype}")
     return array.astype(array.dtype.newbyteorder("<"), copy=False)

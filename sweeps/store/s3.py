@@ -1,7 +1,7 @@
-"""An S3 server as Arrow's file system: reached with a bounded wait, its refusals in words of our own.
+"""An S3 server as an Arrow file system, with bounded waiting and our own error messages.
 
-Credentials come from where the AWS tools take them, the environment before all, and are never passed on: what
-is passed on ends up in the pickles that Ray sends round.
+Credentials come from where the AWS tools take them, first of all the environment. They are never passed as
+arguments: arguments end up in the pickles that Ray sends to workers.
 """
 
 import errno
@@ -15,42 +15,54 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from sweeps.store.address import CREDENTIALS
+from sweeps.store.location import CREDENTIALS
 
 CONNECT_SECONDS, ANSWER_SECONDS, TRIES = 5, 10, 3
-"""A silent server is waited for as long as the last two multiplied; one that takes no connection, the first
-and the last."""
+"""A server that does not answer is given up after ANSWER_SECONDS · TRIES, one that takes no connection after
+CONNECT_SECONDS · TRIES."""
 
-NO_BUCKET = "there is no such bucket. Create it, or correct the address"
+NO_BUCKET = "there is no such bucket. Create it, or correct the URL"
 _DENIED = f"access is denied. Credentials are {CREDENTIALS}"
-_REASONS = {
-    "NO_SUCH_BUCKET": NO_BUCKET, "ACCESS_DENIED": _DENIED, "INVALID_ACCESS_KEY_ID": _DENIED, "SIGNATURE_DOES_NOT_MATCH": _DENIED,
-    "MISSING_AUTHENTICATION_TOKEN": _DENIED, "EXPIRED_TOKEN": _DENIED, "INVALID_CLIENT_TOKEN_ID": _DENIED, "403": _DENIED,
-}  # fmt: skip
+_REASONS = {"NO_SUCH_BUCKET": NO_BUCKET} | dict.fromkeys(
+    (
+        "ACCESS_DENIED",
+        "INVALID_ACCESS_KEY_ID",
+        "SIGNATURE_DOES_NOT_MATCH",
+        "MISSING_AUTHENTICATION_TOKEN",
+        "EXPIRED_TOKEN",
+        "INVALID_CLIENT_TOKEN_ID",
+        "403",
+    ),
+    _DENIED,
+)
 _MISSING = ("NO_SUCH_KEY", "RESOURCE_NOT_FOUND")
-"""The second is what there is to say of a missing object where the answer has no text, as to HEAD."""
+"""The second is reported for a missing object if the answer has no body, as for HEAD."""
 _CODE = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))?")
 _CURL = re.compile(r"curlCode: \d+, ([^;]+)")
 
 
 @cache
-def connected(bucket: str, options: tuple[tuple[str, str], ...]) -> fs.S3FileSystem:
-    """The server's objects, once in a process; the first question to it finds out whether there is such a
-    server and bucket."""
-    asked: dict[str, Any] = dict(options)
-    region = asked.pop("region", None) or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if region is None and "endpoint_override" not in asked:
-        region = _region_of(bucket)
+def connect_s3(bucket: str, options: tuple[tuple[str, str], ...]) -> fs.S3FileSystem:
+    """The server's file system, one per process; OSError if the server has no such bucket."""
+    settings: dict[str, Any] = dict(options)
+    region = settings.pop("region", None) or os.environ.get("AWS_REGION")
+    region = region or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None and "endpoint_override" not in settings:
+        region = _find_region(bucket)
     objects = fs.S3FileSystem(
-        region=region or "us-east-1", connect_timeout=CONNECT_SECONDS, request_timeout=ANSWER_SECONDS,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=TRIES), allow_delayed_open=True, **asked,
-    )  # fmt: skip
+        region=region or "us-east-1",
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=ANSWER_SECONDS,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=TRIES),
+        allow_delayed_open=True,
+        **settings,
+    )
     if objects.get_file_info(bucket).type == fs.FileType.NotFound:
         raise OSError(errno.EIO, NO_BUCKET)
     return objects
 
 
-def _region_of(bucket: str) -> str:
+def _find_region(bucket: str) -> str:
     try:
         return str(fs.resolve_s3_region(bucket))
     except FileNotFoundError:
@@ -58,9 +70,9 @@ def _region_of(bucket: str) -> str:
 
 
 @contextmanager
-def numbered() -> Iterator[None]:
-    """What the server refused, with a number and a reason of our words: its own may quote what is nobody's
-    business."""
+def translate_s3_errors() -> Iterator[None]:
+    """Raise an OSError with an errno and our own text in place of Arrow's errors: the server's text may quote
+    a credential. A missing object is a FileNotFoundError."""
     try:
         yield
     except (OSError, pa.ArrowInvalid) as error:
@@ -71,11 +83,10 @@ def numbered() -> Iterator[None]:
         if code in _MISSING or status == "404":
             raise FileNotFoundError(errno.ENOENT, "no such object") from None
         if curl := _CURL.search(str(error)):
-            raise OSError(
-                errno.EIO,
-                f"the server does not answer ({curl[1].lower()}). Check the address, and that it is up",
-            ) from None
-        reason = _REASONS.get(code) or _REASONS.get(status or "")
-        raise OSError(
-            errno.EIO, reason or f"the server refused ({code or 'for a reason it did not give'})"
-        ) from None
+            reason = (
+                f"the server does not answer ({curl[1].lower()}). Check the URL, and that the server is up"
+            )
+            raise OSError(errno.EIO, reason) from None
+        known = _REASONS.get(code) or _REASONS.get(status or "")
+        reason = known or f"the server refused ({code or 'without a reason'})"
+        raise OSError(errno.EIO, reason) from None

@@ -1,9 +1,10 @@
-"""The columns of the store, derived from the dataclasses that declare them, and a record as tables and back.
+"""The columns of the store, derived from the dataclasses that declare them, and conversion of records to
+tables and back.
 
-An annotation decides a column's Arrow type and its text becomes the field's description, so that a Parquet
-file explains itself. Curves and arrays carry the stamp of the record that left them (attempt, finished_at)
-beside the trial's id: a retry overwrites neither, and a row is never read together with the curves of another
-attempt. Arrays are bytes with a dtype and a shape; nothing is ever pickled.
+An annotation gives a column its Arrow type, and its text becomes the field's description, so a Parquet file
+documents itself. Curves and arrays hold the stamp of their record (attempt, finished_at) besides the trial
+id. So a retry does not overwrite them, and a row is never read together with the curves of another attempt.
+Arrays are stored as bytes with a dtype and a shape; nothing is pickled.
 """
 
 import json
@@ -19,15 +20,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sweeps.errors import StoreError
-from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row, plain_array
+from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row, to_plain_array
 
 Kind = Literal["curves", "arrays", "rows"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""In the order in which a record is written: a trial is finished exactly when its row is there, so the row
-comes last."""
+"""In the order of writing. The row comes last, because a trial counts as finished once its row exists."""
 
 Stamp = tuple[int, str]
-"""(attempt, finished_at): which of a trial's records."""
+"""(attempt, finished_at): identifies a record among those of one trial."""
 STAMP = ("attempt", "finished_at")
 KEY = ("trial_id", *STAMP)
 
@@ -53,135 +53,126 @@ class StoredArray:
 
 
 @cache
-def column_types(cls: type) -> dict[str, tuple[Any, str]]:
-    """Each column's Python type (or Literal) and its description."""
+def read_column_types(cls: type) -> dict[str, tuple[Any, str]]:
+    """The Python type (or Literal) and the description of each column."""
     hints = get_type_hints(cls, include_extras=True)
     return {f.name: (get_args(hints[f.name])[0], get_args(hints[f.name])[1]) for f in fields(cls)}
 
 
-def _field(name: str, annotation: Any, description: str) -> pa.Field:
+def _build_field(name: str, annotation: Any, description: str) -> pa.Field:
     python_type = type(get_args(annotation)[0]) if get_origin(annotation) is Literal else annotation
     return pa.field(name, ARROW_TYPES[python_type], nullable=False, metadata={"description": description})
 
 
-def _schema(cls: type, kind: Kind, stamped: bool) -> pa.Schema:
-    columns = [_field(name, *column) for name, column in column_types(cls).items()]
-    columns += [_field(name, *column_types(Row)[name]) for name in STAMP if stamped]
+def _build_schema(cls: type, kind: Kind, stamped: bool) -> pa.Schema:
+    columns = [_build_field(name, *column) for name, column in read_column_types(cls).items()]
+    columns += [_build_field(name, *read_column_types(Row)[name]) for name in STAMP if stamped]
     return pa.schema(columns, metadata={"vera.kind": kind, "vera.schema_version": str(SCHEMA_VERSION)})
 
 
 SCHEMAS: dict[Kind, pa.Schema] = {
-    "curves": _schema(CurvePoint, "curves", stamped=True),
-    "arrays": _schema(StoredArray, "arrays", stamped=True),
-    "rows": _schema(Row, "rows", stamped=False),
+    "curves": _build_schema(CurvePoint, "curves", stamped=True),
+    "arrays": _build_schema(StoredArray, "arrays", stamped=True),
+    "rows": _build_schema(Row, "rows", stamped=False),
 }
 
 
-def stamp_of(row: Row) -> Stamp:
+def get_stamp(row: Row) -> Stamp:
+    """The stamp of the row's record."""
     return row.attempt, row.finished_at
 
 
 def to_tables(record: Record) -> dict[Kind, pa.Table]:
-    """The record as one table a kind, in the order of writing; a kind that it has nothing of is left out."""
+    """The record as one table per kind, in the order of writing, without kinds that would be empty."""
     row = record.row
-    arrays = [store_array(row.trial_id, name, array) for name, array in record.arrays.items()]
+    arrays = [encode_array(row.trial_id, name, array) for name, array in record.arrays.items()]
     items: dict[Kind, list[Any]] = {"curves": record.curves, "arrays": arrays, "rows": [row]}
-    return {kind: _table(kind, items[kind], row) for kind in KINDS if items[kind]}
+    return {kind: _build_table(kind, items[kind], row) for kind in KINDS if items[kind]}
 
 
-def _table(kind: Kind, items: list[Any], row: Row) -> pa.Table:
+def _build_table(kind: Kind, items: list[Any], row: Row) -> pa.Table:
     schema = SCHEMAS[kind]
     columns = [[getattr(row if f.name in STAMP else item, f.name) for item in items] for f in schema]
     try:
         return pa.Table.from_arrays(
             [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema
         )
-    except (
-        pa.ArrowException,
-        OverflowError,
-        UnicodeError,
-    ) as error:  # an integer beyond 64 bits, half a surrogate pair
+    # Caused by integers beyond 64 bits and by half a surrogate pair.
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
         raise StoreError(f"The trial {row.trial_id} cannot be stored: {error}.") from error
 
 
 _NAMES = {cls: [f.name for f in fields(cls)] for cls in (Row, CurvePoint, StoredArray)}
 
 
-def rows_of(table: pa.Table) -> list[Row]:
-    return [Row(*values) for values in lines(table, _NAMES[Row])]
+def to_rows(table: pa.Table) -> list[Row]:
+    """The rows of a table of kind "rows"."""
+    return [Row(*values) for values in iterate_values(table, _NAMES[Row])]
 
 
-def points_of(table: pa.Table) -> list[CurvePoint]:
-    return [CurvePoint(*values) for values in lines(table, _NAMES[CurvePoint])]
+def to_curve_points(table: pa.Table) -> list[CurvePoint]:
+    """The points of a table of kind "curves"."""
+    return [CurvePoint(*values) for values in iterate_values(table, _NAMES[CurvePoint])]
 
 
-def arrays_of(table: pa.Table) -> dict[str, NDArray[Any]]:
-    return {
-        stored.name: load_array(stored)
-        for stored in (StoredArray(*values) for values in lines(table, _NAMES[StoredArray]))
-    }
+def to_arrays(table: pa.Table) -> dict[str, NDArray[Any]]:
+    """The arrays of a table of kind "arrays" by name; ValueError if one is damaged."""
+    stored = (StoredArray(*values) for values in iterate_values(table, _NAMES[StoredArray]))
+    return {array.name: decode_array(array) for array in stored}
 
 
-def lines(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def iterate_values(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The values of these columns, row by row."""
     return zip(*(table.column(name).to_pylist() for name in columns), strict=True)
 
 
-def store_array(trial_id: str, name: str, array: Any) -> StoredArray:
-    plain = plain_array(array)
+def encode_array(trial_id: str, name: str, array: Any) -> StoredArray:
+    """The array as it is stored."""
+    plain = to_plain_array(array)
     return StoredArray(trial_id, name, plain.dtype.str, list(plain.shape), plain.tobytes())
 
 
-def load_array(stored: StoredArray) -> NDArray[Any]:
-    """The array; ValueError where type, shape and bytes do not agree."""
+def decode_array(stored: StoredArray) -> NDArray[Any]:
+    """The array; ValueError if type, shape and bytes do not agree."""
     dtype = np.dtype(stored.dtype)
-    if (
-        dtype.kind not in "biuf"
-        or min(stored.shape, default=0) < 0
-        or prod(stored.shape) * dtype.itemsize != len(stored.data)
-    ):
-        raise ValueError(f"array '{stored.name}' is no {stored.dtype} of shape {stored.shape}")
+    is_valid = dtype.kind in "biuf" and min(stored.shape, default=0) >= 0
+    if not is_valid or prod(stored.shape) * dtype.itemsize != len(stored.data):
+        raise ValueError(
+            f"array '{stored.name}': {len(stored.data)} bytes are no {stored.dtype} of shape {stored.shape}"
+        )
     return np.frombuffer(bytearray(stored.data), dtype).reshape(stored.shape)
 
 
 FREE_TEXT = ("reason", "log_tail")
-"""Columns that may quote a message of any program; whoever fills them takes paths out."""
+"""Columns that may quote messages of any program. `sweeps.run.scrub` removes paths from them."""
 _ABSOLUTE = re.compile(r"/\w|~/|file:|[A-Za-z]:[\\/]|\\\\")
 _TRIAL_ID = re.compile(r"(?!compacted)[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
-def check(record: Record) -> None:
-    """StoreError unless the record keeps what the columns promise: their types, finite numbers, canonical
-    JSON, no paths."""
+def check_record(record: Record) -> None:
+    """StoreError unless the record fits the columns: types, finite numbers, canonical JSON, no paths."""
     row = record.row
     try:
         _check_columns([row], Row)
-        _require(
-            _TRIAL_ID.fullmatch(row.trial_id) is not None, "trial_id", row.trial_id, "fit to name a file"
-        )
+        _require(_TRIAL_ID.fullmatch(row.trial_id), "trial_id", row.trial_id, "usable as a file name")
         _require(row.attempt >= 1, "attempt", row.attempt, "1 or more")
-        _require(
-            row.schema_version == SCHEMA_VERSION, "schema_version", row.schema_version, str(SCHEMA_VERSION)
-        )
+        version = row.schema_version
+        _require(version == SCHEMA_VERSION, "schema_version", version, str(SCHEMA_VERSION))
         _check_columns(record.curves, CurvePoint)
         for trial_id in {point.trial_id for point in record.curves}:
             _require(trial_id == row.trial_id, "a curve's trial_id", trial_id, "the row's")
         for name, value in json.loads(row.metrics).items():
             _require(_is_number(value), f"the metric '{name}'", value, "a number")
         for name, array in record.arrays.items():
-            _require(
-                isinstance(name, str) and array.dtype.kind in "biuf",
-                f"the array '{name}'",
-                array.dtype,
-                "numbers",
-            )
+            is_numeric = isinstance(name, str) and array.dtype.kind in "biuf"
+            _require(is_numeric, f"the array '{name}'", array.dtype, "numbers")
     except (OverflowError, ValueError) as error:
         raise StoreError(f"The trial {row.trial_id} cannot be stored: {error}.") from error
 
 
 def _check_columns(items: Sequence[Any], cls: type) -> None:
-    for name, (annotation, _) in column_types(cls).items():
-        fits, wanted = _rule(annotation)
+    for name, (annotation, _) in read_column_types(cls).items():
+        fits, wanted = _find_rule(annotation)
         values = [getattr(item, name) for item in items]
         for value in values:
             _require(fits(value), name, value, wanted)
@@ -190,16 +181,16 @@ def _check_columns(items: Sequence[Any], cls: type) -> None:
 
 
 def check_text(name: str, text: str, cls: type = Row) -> None:
-    """ValueError unless the column of that name may hold the text; whoever knows the text before the rest can
-    ask early."""
-    text.encode()  # half a surrogate pair is no text to others
-    if column_types(cls)[name][1].startswith("JSON"):
+    """ValueError unless the column of that name may hold the text. Allows checking a text before its row
+    exists."""
+    text.encode()  # fails for half a surrogate pair
+    if read_column_types(cls)[name][1].startswith("JSON"):
         _check_json(name, text)
     elif name not in FREE_TEXT:
         _require(not _ABSOLUTE.match(text), name, text, "free of absolute paths")
 
 
-def _rule(annotation: Any) -> tuple[Callable[[Any], bool], str]:
+def _find_rule(annotation: Any) -> tuple[Callable[[Any], bool], str]:
     if annotation is float:
         return _is_number, "a finite number"
     if get_origin(annotation) is Literal:
@@ -207,7 +198,7 @@ def _rule(annotation: Any) -> tuple[Callable[[Any], bool], str]:
     return lambda value: type(value) is annotation, f"of type {annotation.__name__}"
 
 
-def _require(holds: bool, name: str, value: Any, wanted: str) -> None:
+def _require(holds: object, name: str, value: Any, wanted: str) -> None:
     if not holds:
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
@@ -217,30 +208,26 @@ def _is_number(value: Any) -> bool:
 
 
 def _check_json(name: str, text: str) -> None:
-    value = json.loads(text, object_pairs_hook=_sorted_object)
-    _require(
-        isinstance(value, list if name == "restarts" else dict),
-        name,
-        text,
-        "a JSON object (restarts: a list)",
-    )
-    for leaf in _leaves(value):
-        _require(
-            not isinstance(leaf, float) or isfinite(leaf), name, leaf, "free of numbers that are not finite"
-        )
-        _require(not isinstance(leaf, str) or not _ABSOLUTE.match(leaf), name, leaf, "free of absolute paths")
+    value = json.loads(text, object_pairs_hook=_require_sorted_keys)
+    expected = list if name == "restarts" else dict
+    _require(isinstance(value, expected), name, text, "a JSON object (restarts: a list)")
+    for leaf in _iterate_leaves(value):
+        if isinstance(leaf, float):
+            _require(isfinite(leaf), name, leaf, "free of numbers that are not finite")
+        if isinstance(leaf, str):
+            _require(not _ABSOLUTE.match(leaf), name, leaf, "free of absolute paths")
 
 
-def _sorted_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_sorted_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if keys != sorted(set(keys)):
-        raise ValueError(f"JSON must have its keys sorted and once each, got {', '.join(keys)}")
+        raise ValueError(f"JSON keys must be sorted and unique, got {', '.join(keys)}")
     return dict(pairs)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _iterate_leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
+            yield from _iterate_leaves(item)
     else:
         yield value

@@ -1,24 +1,21 @@
-"""The store: a folder of Parquet parts, one a finished trial, that any number of processes write and read at
+"""The store: a folder of Parquet parts, one per finished trial. Any number of processes read and write at
 once.
 
-    rows/<trial_id>.parquet              written last: a trial is finished exactly when its row is there
-    curves/<trial_id>-<stamp>.parquet    histories of metrics; the stamp says which attempt left them
+    rows/<trial_id>.parquet              written last: a trial is finished once its row exists
+    curves/<trial_id>-<stamp>.parquet    histories of metrics; the stamp names the attempt
     arrays/<trial_id>-<stamp>.parquet    samples, density images
     <kind>/compacted-<hash>.parquet      many parts in one file
-    set-aside/                           files that are no parts, named in `problems`
+    set-aside/                           files that are no parts, listed in `problems`
 
-A retry does not touch the curves of the attempt before it, so that replacing the row replaces the whole
-record at once. A trial may stand in several files (a retry after a compaction, a compaction that was killed,
-stores copied together): which of them counts is in sweeps/store/ranking.py. `pandas.read_parquet(folder /
-"rows")` reads all rows as one table, superseded ones too until `compact()`.
-
-The trap: a compaction removes parts while others read. A reader that misses a file lists the folder again,
-for the compacted file is there before its parts go.
+A retry does not touch the curves of the earlier attempt, so replacing the row replaces the whole record at
+once. A trial may be in several files (a retry after a compaction, a killed compaction, merged stores);
+`sweeps.store.ranking` says which of its records counts. `pandas.read_parquet(folder / "rows")` reads all rows
+as one table, including superseded ones until `compact()`.
 """
 
 import hashlib
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
 from typing import Any
@@ -27,22 +24,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sweeps.errors import AmbiguousTrial, StoreError, UnknownTrial
-from sweeps.store.address import Place, folder_at
-from sweeps.store.folder import LEFT, SUFFIX, Identity, Opening, explained
-from sweeps.store.parts import MANY_TRIALS, BadPart, Gathering, Keep, opened, staged
-from sweeps.store.ranking import RANKED, Rank, rank, rank_of
+from sweeps.store.folder import SUFFIX, FileIdentity, explain_os_errors
+from sweeps.store.location import Location
+from sweeps.store.open_folder import open_folder
+from sweeps.store.part_reader import PartReader
+from sweeps.store.parts import MANY_TRIALS, BadPart, Keep, PartMerge, open_part, stage_part
+from sweeps.store.ranking import RANKED, Rank, rank, rank_row
 from sweeps.store.row import CurvePoint, Record, Row
 from sweeps.store.schema import (
     KINDS,
     STAMP,
     Kind,
     Stamp,
-    arrays_of,
-    check,
-    lines,
-    points_of,
-    rows_of,
-    stamp_of,
+    check_record,
+    get_stamp,
+    iterate_values,
+    to_arrays,
+    to_curve_points,
+    to_rows,
     to_tables,
 )
 
@@ -52,276 +51,232 @@ DELAY = 5.0
 
 
 class Store:
-    """Finished trials in a folder."""
+    """The finished trials at one location."""
 
-    def __init__(self, place: Place, create: bool = True, restore: str = "", needed: bool = True) -> None:
-        """Where the place is not `needed`, one that is not there is as good as empty. `restore` is the
-        command that brings back a damaged part; where there is one, such a part is not moved."""
-        self.folder = folder_at(place, create, needed)
-        self.problems: list[str] = []
-        """Files that were no parts: which, why, and what became of them."""
-        self.restore = restore
-        self._moves_bad_parts = not restore
+    def __init__(
+        self, location: Location, create: bool = True, restore_command: str = "", needed: bool = True
+    ) -> None:
+        """A directory that does not exist is created, or else is an error if `needed` and an empty store if
+        not. `restore_command` restores a damaged part; if there is one, bad parts are not moved."""
+        self.folder = open_folder(location, create, needed)
+        self._parts = PartReader(self.folder, restore_command)
 
     @property
-    def place(self) -> str:
-        return self.folder.place
+    def location(self) -> str:
+        """The location as it was given."""
+        return self.folder.location
+
+    @property
+    def problems(self) -> list[str]:
+        """One line for each bad part: its name, the reason, and what happened to it."""
+        return self._parts.problems
+
+    @property
+    def restore_command(self) -> str:
+        """The command that restores a damaged part, or an empty text."""
+        return self._parts.restore_command
 
     def write(self, record: Record) -> None:
-        """Keep the record, whole or not at all. It takes the place of an earlier attempt, never of a later
-        one, and as a failure of none that has a result."""
-        check(record)
+        """Store the record, completely or not at all. It replaces records of lower rank only."""
+        check_record(record)
         row = record.row
-        with explained("write", self.place), ExitStack() as stack:
+        with explain_os_errors("write", self.location), ExitStack() as stack:
             ready = [
-                (kind, stack.enter_context(staged(self.folder, kind, [table])))
+                (kind, stack.enter_context(stage_part(self.folder, kind, [table])))
                 for kind, table in to_tables(record).items()
             ]
-            with self.folder.alone():
-                if self._stored_rank(row) <= rank_of(row):
+            with self.folder.lock():
+                if self._read_stored_rank(row) <= rank_row(row):
                     for kind, commit in ready:
-                        commit(self._part_of(row, kind))
+                        commit(self._name_part(row, kind))
 
-    def rows(self) -> list[Row]:
-        """Every trial's row, in the order of their ids."""
-        best = _highest(map(rows_of, self._tables("rows")))
+    def read_rows(self) -> list[Row]:
+        """The row of every trial, ordered by id."""
+        best = _choose_highest(map(to_rows, self._parts.read_tables("rows")))
         return [best[trial_id] for trial_id in sorted(best)]
 
-    def outcomes(self) -> dict[str, str]:
-        """Trial id → outcome, without reading the rest."""
+    def read_outcomes(self) -> dict[str, str]:
+        """Trial id → outcome, without reading the other columns."""
         columns = ["trial_id", *RANKED]
-        found = [line for table in self._tables("rows", columns=columns) for line in lines(table, columns)]
-        return {
-            trial_id: outcome
-            for trial_id, _, outcome, _ in sorted(found, key=lambda line: (line[0], rank(*line[1:])))
-        }
+        tables = self._parts.read_tables("rows", columns=columns)
+        found = [values for table in tables for values in iterate_values(table, columns)]
+        ordered = sorted(found, key=lambda values: (values[0], rank(*values[1:])))
+        return {trial_id: outcome for trial_id, _, outcome, _ in ordered}
 
-    def row(self, trial_id: str) -> Row:
-        """The row of the trial whose id this is, or the only one whose id begins so."""
-        best = _highest(map(rows_of, self._tables("rows", (trial_id, COMPACTED))))
+    def read_row(self, trial_id: str) -> Row:
+        """The row of the trial with this id, or of the only trial whose id begins with it; UnknownTrial or
+        AmbiguousTrial if there is none or several."""
+        best = _choose_highest(map(to_rows, self._parts.read_tables("rows", (trial_id, COMPACTED))))
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
             return best.get(trial_id) or best[found[0]]
         if found:
-            raise AmbiguousTrial(_ambiguous(trial_id, found))
-        raise UnknownTrial(_unknown(trial_id, self.outcomes(), self.place))
+            raise AmbiguousTrial(_describe_ambiguous(trial_id, found))
+        raise UnknownTrial(_describe_unknown(trial_id, self.read_outcomes(), self.location))
 
     def has_part(self, trial_id: str) -> bool:
-        """Whether the trial has a row outside the compacted files, as one that was written a moment ago."""
-        with explained("read", self.place):
+        """Whether the trial has a row outside the compacted files, like one that was just written."""
+        with explain_os_errors("read", self.location):
             return self.folder.has_part("rows", trial_id)
 
-    def ended(self, trial_id: str, attempt: int, patience: float = 0.0) -> Row | None:
-        """The row of this attempt or a later one, if it was written a moment ago, and so is not compacted
-        yet; waits that long. Asked for by its name: a network disk answers that truly, and may show an old
-        listing for a while."""
+    def wait_for_row(self, trial_id: str, attempt: int, patience: float = 0.0) -> Row | None:
+        """The row of this attempt or a later one, if it was just written and so is not compacted yet; waits
+        `patience` seconds for it. It is looked up by name, because a network disk may show an old listing for
+        a while."""
         until = time.monotonic() + patience
         while True:
-            row = self._part_row(trial_id)
+            row = self._read_part_row(trial_id)
             if row is not None and row.attempt >= attempt:
                 return row
             if time.monotonic() >= until:
                 return None
             time.sleep(0.2)
 
-    def _part_row(self, trial_id: str) -> Row | None:
-        """The trial's row if it has a part of its own; a part that is damaged, and may have to stay where it
-        is, holds none."""
+    def _read_part_row(self, trial_id: str) -> Row | None:
+        """The trial's row if it has a part of its own that is not damaged."""
         with suppress(UnknownTrial):
-            return self.row(trial_id) if self.has_part(trial_id) else None
+            return self.read_row(trial_id) if self.has_part(trial_id) else None
         return None
 
-    def curves(self, trial_id: str) -> list[CurvePoint]:
+    def read_curves(self, trial_id: str) -> list[CurvePoint]:
         """The histories of the trial's metrics, as they were written."""
-        return [point for table in self._left_by(trial_id, "curves") for point in points_of(table)]
+        return [point for table in self._read_kind(trial_id, "curves") for point in to_curve_points(table)]
 
-    def arrays(self, trial_id: str) -> dict[str, NDArray[Any]]:
-        """The trial's arrays by name; each is the caller's own."""
+    def read_arrays(self, trial_id: str) -> dict[str, NDArray[Any]]:
+        """New copies of the trial's arrays by name."""
         try:
-            return {
-                name: array
-                for table in self._left_by(trial_id, "arrays")
-                for name, array in arrays_of(table).items()
-            }
+            tables = self._read_kind(trial_id, "arrays")
+            return {name: array for table in tables for name, array in to_arrays(table).items()}
         except (TypeError, ValueError) as error:
             raise StoreError(
-                f"The arrays of trial {trial_id} in {self.place} are damaged: {error}."
+                f"The arrays of trial {trial_id} in {self.location} are damaged: {error}."
             ) from error
 
     def compact(self) -> int:
-        """Put all parts of a kind into one file, and say how many files were merged. What is added meanwhile
-        stays as it is."""
-        with explained("compact", self.place):
+        """Merge all parts of a kind into one file. Returns the number of merged files. Parts that are written
+        meanwhile are left alone."""
+        with explain_os_errors("compact", self.location):
             try:
-                with self.folder.compacting():
+                with self.folder.lock_compaction():
                     return self._compact()
             except BlockingIOError as error:
                 raise StoreError(
-                    f"Another process is compacting {self.place}: wait until it is done."
+                    f"Another process is compacting {self.location}: wait until it is done."
                 ) from error
 
-    def merge(self, other: Place, only: Collection[str] | None = None) -> int:
+    def merge(self, other: Location, only: Collection[str] | None = None) -> int:
         """Copy the trials of another store (only these ids, if given) that this one lacks, has at a lower
-        attempt, or as a failure of an attempt that has a result there; say how many. The other is only
-        read."""
+        attempt, or has as a failure where the other has a result. Returns their number. The other store is
+        not changed."""
         source = Store(other, create=False)
-        source._moves_bad_parts = False
-        mine = {row.trial_id: rank_of(row)[:2] for row in self.rows()}
-        theirs = [row for row in source.rows() if only is None or row.trial_id in only]
+        source._parts.moves_bad_parts = False
+        mine = {row.trial_id: rank_row(row)[:2] for row in self.read_rows()}
+        theirs = [row for row in source.read_rows() if only is None or row.trial_id in only]
         wanted = {
-            row.trial_id: stamp_of(row)
+            row.trial_id: get_stamp(row)
             for row in theirs
-            if mine.get(row.trial_id, (0, False)) < rank_of(row)[:2]
+            if mine.get(row.trial_id, (0, False)) < rank_row(row)[:2]
         }
-        with explained("merge into", self.place):
+        with explain_os_errors("merge into", self.location):
             for kind in KINDS if wanted else ():
-                self._gather(kind, source, lambda name, stamp: wanted.get(name) == stamp)
-        self.problems += source.problems
+                self._merge_parts(kind, source, lambda name, stamp: wanted.get(name) == stamp)
+        self.problems.extend(source.problems)
         return len(wanted)
 
     def _compact(self) -> int:
-        keep, merged = self._not_superseded(), 0
+        keep, merged = self._select_current(), 0
         for kind in KINDS:
-            if len(self._names(kind)) > 1:
-                read = self._gather(kind, self, keep)
+            if len(self._parts.list_names(kind)) > 1:
+                read = self._merge_parts(kind, self, keep)
                 self.folder.remove(read)
                 merged += len(read)
             self.folder.remove_abandoned(kind)
         return merged
 
-    def _gather(self, kind: Kind, source: "Store", keep: Keep) -> dict[str, Identity]:
-        """One new compacted file of what is kept of the source's parts; gives the other files that were
+    def _merge_parts(self, kind: Kind, source: "Store", keep: Keep) -> dict[str, FileIdentity]:
+        """Write the kept records of the source's parts into one new file. Returns the other files that were
         read."""
-        gathering = Gathering(kind, source._openings(kind), keep, source._set_aside)
-        with staged(self.folder, kind, gathering.groups(), MANY_TRIALS) as commit:
-            if gathering.taken:
-                new = f"{kind}/{COMPACTED}{gathering.digest()}{SUFFIX}"
+        merge = PartMerge(kind, source._parts.open_parts(kind), keep, source._parts.set_aside)
+        with stage_part(self.folder, kind, merge.merge_groups(), MANY_TRIALS) as commit:
+            if merge.taken:
+                new = f"{kind}/{COMPACTED}{merge.hash_taken()}{SUFFIX}"
                 commit(new)
-                gathering.read.pop(
-                    new, None
-                )  # the same records make the same name: what is new there must stay
-        return gathering.read
+                merge.read.pop(new, None)  # the same records give the same name: the new file must stay
+        return merge.read
 
-    def _not_superseded(self) -> Keep:
-        """Says of a record whether its row counts now, or may when it comes: a record whose row was not seen
-        is being written. Rows are read in full: one that is damaged must not supersede a whole one."""
-        rows = [row for table in self._tables("rows") for row in rows_of(table)]
-        best, seen = _highest([rows]), {(row.trial_id, stamp_of(row)) for row in rows}
+    def _select_current(self) -> Keep:
+        """A predicate: whether a record counts now, or may count once its row arrives. A record without a row
+        is still being written. Rows are read completely, so a damaged one does not supersede a good one."""
+        rows = [row for table in self._parts.read_tables("rows") for row in to_rows(table)]
+        best, seen = _choose_highest([rows]), {(row.trial_id, get_stamp(row)) for row in rows}
 
         def keep(name: str, stamp: Stamp) -> bool:
-            if name not in best or stamp == stamp_of(best[name]):
+            if name not in best or stamp == get_stamp(best[name]):
                 return True
-            return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > rank_of(best[name])
+            return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > rank_row(best[name])
 
         return keep
 
-    def _left_by(self, trial_id: str, kind: Kind) -> list[pa.Table]:
-        """What the trial's record holds of the kind. Where that is nothing, a retry may have come between:
-        read the row again."""
-        row = self.row(trial_id)
-        while not (tables := self._find(row, kind)) and stamp_of(self.row(row.trial_id)) != stamp_of(row):
-            row = self.row(row.trial_id)
+    def _read_kind(self, trial_id: str, kind: Kind) -> list[pa.Table]:
+        """The tables of a kind in the trial's record. If there are none, a retry may have replaced the row,
+        so the row is read again."""
+        row = self.read_row(trial_id)
+        while not (tables := self._find_tables(row, kind)):
+            current = self.read_row(row.trial_id)
+            if get_stamp(current) == get_stamp(row):
+                break
+            row = current
         return tables
 
-    def _find(self, row: Row, kind: Kind) -> list[pa.Table]:
-        own = self._part_of(row, kind)
-        if tables := self._read(own, self.folder.opened(own), kind):
+    def _find_tables(self, row: Row, kind: Kind) -> list[pa.Table]:
+        own = self._name_part(row, kind)
+        if tables := self._parts.read_part(own, self.folder.open_file(own), kind):
             return tables
-        for name, opening in self._openings(kind, COMPACTED):
-            tables = [
-                _of_record(table, row) for table in self._read(name, opening, kind, trial_id=row.trial_id)
-            ]
+        for name, opening in self._parts.open_parts(kind, COMPACTED):
+            read = self._parts.read_part(name, opening, kind, trial_id=row.trial_id)
+            tables = [_select_record(table, row) for table in read]
             if any(table.num_rows for table in tables):
                 return tables
         return []
 
-    def _tables(
-        self, kind: Kind, beginning: str | tuple[str, ...] = "", columns: list[str] | None = None
-    ) -> Iterator[pa.Table]:
-        for name, opening in self._openings(kind, beginning):
-            yield from self._read(name, opening, kind, columns)
-
-    def _openings(self, kind: Kind, beginning: str | tuple[str, ...] = "") -> Iterator[tuple[str, Opening]]:
-        """The files of a kind whose names begin so, until a listing shows no new one."""
-        seen: set[str] = set()
-        while new := {name for name in self._names(kind) if name.startswith(beginning)} - seen:
-            yield from self.folder.each(f"{kind}/{name}" for name in sorted(new))
-            seen |= new
-
-    def _names(self, kind: Kind) -> set[str]:
-        with explained("read", self.place):
-            return {
-                name for name in self.folder.names(kind) if name.endswith(SUFFIX) and not name.startswith("_")
-            }
-
-    def _read(
-        self,
-        name: str,
-        opening: Opening,
-        kind: Kind,
-        columns: list[str] | None = None,
-        trial_id: str | None = None,
-    ) -> list[pa.Table]:
-        """The tables of a part, none if it is gone or bad; a bad one is set aside."""
-        with explained("read", self.place):
-            try:
-                with opened(opening, kind) as part:
-                    return list(part.tables(columns, trial_id))
-            except BadPart as bad:
-                self._set_aside(name, bad)
-            except FileNotFoundError:
-                pass
-            return []
-
-    def _set_aside(self, name: str, bad: BadPart) -> None:
-        """Name a bad part and move it out of the way, unless a good one has taken its name since, or nothing
-        may be moved."""
-        became = self.folder.set_aside(name, bad.identity, self._moves_bad_parts)
-        again = (
-            "; the next vera run trains its trials again"
-            if became != LEFT and name.startswith("rows/")
-            else ""
-        )
-        problem = f"{name} is not readable ({bad}); {became}{again}.{f' To restore it: {self.restore}' if self.restore else ''}"
-        if became is not None and problem not in self.problems:
-            self.problems.append(problem)
-
-    def _stored_rank(self, row: Row) -> Rank:
-        """The rank in the trial's own part; under the lock, so a bad part is not set aside but replaced."""
+    def _read_stored_rank(self, row: Row) -> Rank:
+        """The rank of the trial's own part. The caller holds the lock, so a bad part is not set aside but
+        replaced."""
         try:
-            with opened(self.folder.opened(self._part_of(row, "rows")), "rows") as part:
-                return max(
-                    rank(*line) for table in part.tables(list(RANKED)) for line in lines(table, RANKED)
-                )
+            with open_part(self.folder.open_file(self._name_part(row, "rows")), "rows") as part:
+                tables = part.read_tables(list(RANKED))
+                return max(rank(*values) for table in tables for values in iterate_values(table, RANKED))
         except (BadPart, FileNotFoundError, ValueError):
             return (-1, False, "")
 
-    def _part_of(self, row: Row, kind: Kind) -> str:
-        """Its name. A row takes the place of an earlier one only under a lock; where there is none, its stamp
-        tells them apart."""
+    def _name_part(self, row: Row, kind: Kind) -> str:
+        """The name of the row's part. A row replaces an earlier one only under a lock; without a lock its
+        stamp is part of the name."""
         stamp = f"-{row.attempt}-{hashlib.sha256(row.finished_at.encode()).hexdigest()[:8]}"
         return f"{kind}/{row.trial_id}{'' if kind == 'rows' and self.folder.has_lock else stamp}{SUFFIX}"
 
 
-def _highest(groups: Iterable[list[Row]]) -> dict[str, Row]:
+def _choose_highest(groups: Iterable[list[Row]]) -> dict[str, Row]:
+    """Trial id → its row of the highest rank."""
     best: dict[str, Row] = {}
     for row in (row for rows in groups for row in rows):
-        if row.trial_id not in best or rank_of(row) > rank_of(best[row.trial_id]):
+        if row.trial_id not in best or rank_row(row) > rank_row(best[row.trial_id]):
             best[row.trial_id] = row
     return best
 
 
-def _of_record(table: pa.Table, row: Row) -> pa.Table:
-    return table.filter(pa.array([stamp == stamp_of(row) for stamp in lines(table, STAMP)], pa.bool_()))
+def _select_record(table: pa.Table, row: Row) -> pa.Table:
+    mask = [stamp == get_stamp(row) for stamp in iterate_values(table, STAMP)]
+    return table.filter(pa.array(mask, pa.bool_()))
 
 
-def _ambiguous(prefix: str, found: list[str]) -> str:
+def _describe_ambiguous(prefix: str, found: list[str]) -> str:
     some = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
     return f"{len(found)} trials begin with '{prefix}': {some}. Give more of the id."
 
 
-def _unknown(trial_id: str, known: Iterable[str], place: str) -> str:
+def _describe_unknown(trial_id: str, known: Iterable[str], location: str) -> str:
     cut = {name[: len(trial_id)]: name for name in known}
     nearest = [cut[name] for name in get_close_matches(trial_id, cut)]
     hint = f" Nearest: {', '.join(nearest)}." if nearest else ""
-    return f"No trial in {place} has the id '{trial_id}', or one that begins so.{hint}"
+    return f"No trial in {location} has the id '{trial_id}', or an id that begins with it.{hint}"

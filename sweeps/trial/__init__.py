@@ -1,2 +1,1 @@
-"""What a trial is: its identity, sweeps that enumerate trials, filters, matching of stored rows, and
-plans."""
+"""Trials: identity, sweeps that enumerate trials, filters, matching of stored rows, and plans."""

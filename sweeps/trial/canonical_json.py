@@ -1,9 +1,9 @@
-"""Canonical JSON: one text for one value, so that its hash is an identity."""
+"""Canonical JSON: equal values give equal text, so the hash of the text is an identity."""
 
 import json
 from typing import Any
 
 
 def canonical_json(value: Any) -> str:
-    """Sorted keys, no white space, shortest digits, never NaN."""
+    """The value as JSON with sorted keys, no white space and the shortest digits; ValueError for NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)

@@ -1,9 +1,11 @@
-"""A trial's identity: the hash of canonical JSON that says everything which decides its numbers, and nothing
-else.
+"""A trial's identity: a hash of canonical JSON that holds everything which decides the trial's numbers, and
+nothing else.
 
-Every setting is written out, defaults too, so that a changed default is another trial and a default that is
-spelled out is the same one. The data's fingerprint and the protocol version are in it; paths, hosts, devices,
-order and launchers are not. Raise PROTOCOL by hand when a change to the code makes old results incomparable.
+All settings are in it, defaults included. So a changed default makes another trial, and writing a default out
+does not. The data fingerprint and the protocol version are in it; paths, hosts, devices, order and launchers
+are not. Raise PROTOCOL by hand when a change to the code makes old results incomparable.
+`sweeps.trial.matching` is the second definition of sameness: it finds the rows of a trial by the settings
+that the trial declares.
 """
 
 import hashlib
@@ -21,15 +23,14 @@ from vera.spec.trial_spec import Component, TrialSpec
 PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
 PATHS = ("data_dir",)
-"""Settings that say where something lies; they decide no number."""
+"""Settings that name a location; they decide no number."""
 INFERRED = ("data_dim", "classes", "channels", "side")
-"""Settings of networks that follow from the data, whose fingerprint is in the identity already."""
+"""Settings of networks that follow from the data, whose fingerprint is already in the identity."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One training run as it stands in a sweep. `sweep` and `label` are for people and not part of what it
-    is."""
+    """One training run of a sweep. `sweep` and `label` are for people and not part of the identity."""
 
     spec: TrialSpec
     profile: Profile = "laptop"
@@ -38,128 +39,132 @@ class Trial:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What the id is the hash of, as plain data. Loads torch, for it asks the data and every setting's
-        owner."""
-        from vera.tasks.build import data_fingerprint
+        """The data whose hash is the id. Imports torch: the data set and the classes of all components are
+        needed."""
+        from vera.tasks.build import compute_fingerprint
 
         register_tables()
         return {
             "protocol": PROTOCOL,
             "profile": self.profile,
-            "data_fingerprint": data_fingerprint(self.spec),
-            **resolved(self.spec),
+            "data_fingerprint": compute_fingerprint(self.spec),
+            **resolve_spec(self.spec),
         }
 
     @cached_property
     def id(self) -> str:
+        """The first 16 hexadecimal digits of the hash of `facts`."""
         return hashlib.sha256(canonical_json(self.facts).encode()).hexdigest()[:16]
 
     @property
     def name(self) -> str:
+        """The label, or the name of the method if there is none."""
         return self.label or self.spec.method["name"]
 
     @property
     def data(self) -> str:
-        """What people call its data set: of a file the file's name."""
+        """The data set's name for people: the name of the file, if it is one."""
         return str(self.spec.dataset.get("file", self.spec.dataset["name"]))
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
-        """The trial that a stored row's `spec` describes, ready to run."""
+        """The trial that the `spec` of a stored row describes, ready to run."""
         register_tables()
         outside = ("protocol", "profile", "data_fingerprint")
-        return cls(
-            TrialSpec.from_dict({k: v for k, v in facts.items() if k not in outside}),
-            facts["profile"],
-            sweep,
-            label,
-        )
+        spec = TrialSpec.from_dict({key: value for key, value in facts.items() if key not in outside})
+        return cls(spec, facts["profile"], sweep, label)
 
     @classmethod
-    def as_told(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
-        """The same under the id that it has where it was asked for, whatever the data and the defaults are
-        here."""
+    def from_pinned_facts(cls, facts: Mapping[str, Any], sweep: str = "", label: str = "") -> "Trial":
+        """The same trial with exactly these facts, and so with the id that it has on the driver, whatever the
+        data and the defaults are on this node. A copy of the trial computes its own facts."""
         trial = cls.from_facts(facts, sweep, label)
-        vars(trial)["facts"] = dict(
-            facts
-        )  # where a cached property keeps its value; a copy of the trial finds its own
+        vars(trial)["facts"] = dict(facts)  # sets the value of the cached property
         return trial
 
-    def difference_here(self) -> str:
-        """Why it is another trial in this process than its facts say, in one line; empty if it is the
-        same."""
+    def explain_difference(self) -> str:
+        """Why the trial has another id in this process than its pinned facts give, in one line; empty if it
+        has the same."""
         here = replace(self)
         if here.id == self.id:
             return ""
-        asked, found = self.facts["data_fingerprint"], here.facts["data_fingerprint"]
-        if asked != found:
-            return f"the data on this node differ from the driver's: their fingerprint is {found} here, {asked} there"
-        return f"the trial is another one on this node, {here.id}: the code or a plug-in differs from the driver's"
+        pinned, found = self.facts["data_fingerprint"], here.facts["data_fingerprint"]
+        if pinned != found:
+            return (
+                "the data on this node differ from the driver's: "
+                f"their fingerprint is {found} here and {pinned} there"
+            )
+        return f"the trial's id is {here.id} on this node: the code or a plug-in differs from the driver's"
 
 
 def register_tables() -> None:
-    """Make known the data sets that live in this layer. By name and late, because they load torch."""
+    """Register the data sets of this layer. They are imported late because they import torch."""
     datasets.register("parquet")(import_module("sweeps.parquet_table").ParquetTable)
 
 
-def resolved(spec: TrialSpec) -> dict[str, Any]:
-    """The spec with every default written out."""
+def resolve_spec(spec: TrialSpec) -> dict[str, Any]:
+    """The spec as plain data, with all defaults written out."""
     from vera.tasks.build import build_task
 
     return spec.to_dict() | {
-        "dataset": _resolve(datasets, spec.dataset),
-        "method": _resolve(build_task(spec).methods, spec.method),
-        "networks": {role: _resolve(models, part, INFERRED) for role, part in spec.networks.items()},
-        "task": _resolved_task(spec.task_component),
+        "dataset": _resolve_component(datasets, spec.dataset),
+        "method": _resolve_component(build_task(spec).methods, spec.method),
+        "networks": {
+            role: _resolve_component(models, component, INFERRED) for role, component in spec.networks.items()
+        },
+        "task": _resolve_task(spec.task_component),
     }
 
 
-def _resolved_task(part: Component) -> Any:
-    """A task without settings is its name."""
-    task = _resolve(tasks, part)
+def _resolve_task(component: Component) -> Any:
+    """A task without settings is given by its name alone."""
+    task = _resolve_component(tasks, component)
     return task if len(task) > 1 else task["name"]
 
 
-def data_parts(trials: Iterable[Trial]) -> list[Component]:
-    """Each data set of theirs once."""
+def collect_datasets(trials: Iterable[Trial]) -> list[Component]:
+    """The data sets of the trials, each once."""
     return list({canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values())
 
 
-def with_seed(trial: Trial, seed: int) -> Trial:
+def reseed(trial: Trial, seed: int) -> Trial:
+    """The trial with another seed."""
     return replace(trial, spec=replace(trial.spec, seed=seed))
 
 
-def plugged(registry: Registry[Any], networks: Collection[str]) -> Iterator[tuple[str, list[str], Component]]:
-    """Methods that plug-ins bring, as tables take them, as far as these networks are all they need: the name,
-    its networks, and every default written out, to tell it from others of its name. One that lacks a default
-    is left out."""
+def find_plugin_methods(
+    registry: Registry[Any], networks: Collection[str]
+) -> Iterator[tuple[str, list[str], Component]]:
+    """The methods of plug-ins that need no other networks than these: name, networks, and the method with all
+    defaults written out, which tells it from other methods of the same name. Methods with a setting that has
+    no default are left out."""
     for name in registry.plugin_names():
         roles = registry.get(name).network_names()
-        if set(roles) <= set(networks) and not without_default(registry.get(name)):
-            yield name, roles, _resolve(registry, {"name": name})
+        if set(roles) <= set(networks) and not find_required_settings(registry.get(name)):
+            yield name, roles, _resolve_component(registry, {"name": name})
 
 
-def without_default(method: Any) -> list[str]:
-    """The settings of a method that must be given."""
-    return [
-        s.name for s in settings_of(method).values() if s.is_required and s.name not in method.network_names()
-    ]
+def find_required_settings(method: Any) -> list[str]:
+    """The settings of a method that have no default."""
+    settings, networks = settings_of(method).values(), method.network_names()
+    return [setting.name for setting in settings if setting.is_required and setting.name not in networks]
 
 
-def _resolve(registry: Registry[Any], part: Component, inferred: tuple[str, ...] = ()) -> dict[str, Any]:
-    """{"name", and all settings by name}, checked and in their annotated type, so that two spellings are one
-    trial."""
-    name, factory = part["name"], registry.get(part["name"])
+def _resolve_component(
+    registry: Registry[Any], component: Component, inferred: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The name and all settings, checked and in their annotated type: two spellings are one trial."""
+    name, factory = component["name"], registry.get(component["name"])
     networks = factory.network_names() if hasattr(factory, "network_names") else ()
     known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
     defaults = {s.name: s.default for s in known.values() if not s.is_required and s.name not in inferred}
-    given = {key: value for key, value in part.items() if key != "name"}
+    given = {key: value for key, value in component.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)
     values = {
         key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
     }
-    return {"name": name} | {key: _plain(value) for key, value in values.items() if key not in PATHS}
+    return {"name": name} | {key: _to_lists(value) for key, value in values.items() if key not in PATHS}
 
 
-def _plain(value: Any) -> Any:
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+def _to_lists(value: Any) -> Any:
+    return [_to_lists(item) for item in value] if isinstance(value, tuple | list) else value

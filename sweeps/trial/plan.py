@@ -1,8 +1,7 @@
-"""The plan: what a sweep asks for, less what the store has, and what the rest will cost.
+"""The plan: the declared trials minus the stored ones, and the estimated cost of the rest.
 
-Enumerate -> subtract -> plan: three functions, each testable alone. Resuming is running again: the store is
-the truth, not a scheduler's state, so a seed or a grid value that is added to a finished sweep runs exactly
-the new trials.
+To resume, run the same command again: the store is the source of truth, not the state of a scheduler. If a
+seed or a grid value is added to a finished sweep, exactly the new trials run.
 """
 
 import json
@@ -18,29 +17,29 @@ from sweeps.trial.identity import Trial
 
 @dataclass(frozen=True)
 class Plan:
-    """The trials of a sweep, split into those to run and those the store has; seconds are None where nothing
-    is known."""
+    """The trials of a sweep, split into those to run and those in the store."""
 
     missing: list[Trial]
     cached: list[Trial]
     seconds: dict[str, float]
+    """Estimated seconds by trial id, for missing trials that can be estimated."""
     attempts: dict[str, int] = field(default_factory=dict)
-    """How often each trial in the store has been run."""
+    """The number of attempts by id, for the trials in the store."""
     elsewhere: list[Trial] = field(default_factory=list)
-    """Trials that another store has, from which they can be taken."""
-
+    """Trials that can be taken from another store."""
     failed: list[Trial] = field(default_factory=list)
-    """Those of the cached that ended in a failure: they stay as they are, until a retry."""
+    """The cached trials that ended in a failure; only a retry runs them again."""
     borrowed: bool = False
-    """Whether some of the seconds are those of another store's trials."""
+    """Whether some of the seconds come from another store."""
 
-    def cost(self) -> float | None:
-        """CPU-seconds of the missing trials, as far as they can be estimated; None if for none."""
+    def estimate_cost(self) -> float | None:
+        """CPU-seconds of the missing trials, extrapolated from those with an estimate; None if there is
+        none."""
         known = [self.seconds[trial.id] for trial in self.missing if trial.id in self.seconds]
         return sum(known) * len(self.missing) / len(known) if known else None
 
 
-def unique(trials: Iterable[Trial]) -> list[Trial]:
+def deduplicate(trials: Iterable[Trial]) -> list[Trial]:
     """Each trial once, in order of first appearance."""
     first: dict[str, Trial] = {}
     for trial in trials:
@@ -55,47 +54,51 @@ def make_plan(
     retry: Iterable[str] = (),
     elsewhere: Collection[str] = (),
 ) -> Plan:
-    """Subtract what the store holds, then what another store holds (`elsewhere`, ids of trials that this one
-    never ran); a trial whose outcome is in `retry` counts as missing."""
+    """Subtract the trials of the store, then those of another store (`elsewhere`, by id) that this one does
+    not have. A trial whose outcome is in `retry` counts as missing."""
     again = set(retry)
-    wanted = unique(trials)
+    wanted = deduplicate(trials)
     cached = [trial for trial in wanted if trial.id in outcomes and outcomes[trial.id] not in again]
     taken = [trial for trial in wanted if trial.id in elsewhere and trial.id not in outcomes]
     done = {trial.id for trial in (*cached, *taken)}
     missing = [trial for trial in wanted if trial.id not in done]
     failed = [trial for trial in cached if outcomes[trial.id] in FAILURES]
     return Plan(
-        missing, cached, estimate(missing, rows), {row.trial_id: row.attempt for row in rows}, taken, failed
+        missing,
+        cached,
+        estimate_seconds(missing, rows),
+        {row.trial_id: row.attempt for row in rows},
+        taken,
+        failed,
     )
 
 
-def estimate(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
-    """Seconds of each trial as it took itself, or else as its like did, scaled to its steps.
-
-    Alike are trials of one profile with the same task, data, networks, method, batch and times of evaluation,
-    and the same whole numbers among the method's settings: those count things (Langevin steps, draws), while
-    real ones (learning rates) cost nothing.
-    """
-    pace: dict[str, list[float]] = {}
+def estimate_seconds(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
+    """Estimated seconds by trial id: those of the trial itself if it was run, else the median of trials in
+    its cost class, scaled to its steps."""
+    seconds_per_step: dict[str, list[float]] = {}
     for row in rows:
         if row.outcome == "ok" and row.steps > 0:
-            pace.setdefault(_kind_of_row(row), []).append(row.seconds / row.steps)
-    known = {name: median(values) for name, values in pace.items()}
-    itself = {row.trial_id: row.seconds for row in rows if row.outcome in ("ok", "diverged")}
-    alike = {t.id: known[kind(t)] * t.spec.steps for t in trials if kind(t) in known}
-    return alike | {t.id: itself[t.id] for t in trials if t.id in itself}
+            cost_class = _select_cost_settings(json.loads(row.spec))
+            seconds_per_step.setdefault(cost_class, []).append(row.seconds / row.steps)
+    known = {name: median(values) for name, values in seconds_per_step.items()}
+    measured = {row.trial_id: row.seconds for row in rows if row.outcome in ("ok", "diverged")}
+    classes = {trial.id: get_cost_class(trial) for trial in trials}
+    alike = {t.id: known[classes[t.id]] * t.spec.steps for t in trials if classes[t.id] in known}
+    return alike | {t.id: measured[t.id] for t in trials if t.id in measured}
 
 
-def kind(trial: Trial) -> str:
-    """The same for trials that are alike in cost and memory."""
-    return _kind_of_facts(trial.facts)
+def get_cost_class(trial: Trial) -> str:
+    """Equal for trials that cost the same time per step and the same memory.
+
+    They share profile, task, data, networks, method, batch size and interval of evaluations, and all settings
+    of the method that are not real numbers. Whole numbers count things (Langevin steps, draws); real numbers
+    (learning rates) cost nothing.
+    """
+    return _select_cost_settings(trial.facts)
 
 
-def _kind_of_row(row: Row) -> str:
-    return _kind_of_facts(json.loads(row.spec))
-
-
-def _kind_of_facts(facts: Mapping[str, Any]) -> str:
+def _select_cost_settings(facts: Mapping[str, Any]) -> str:
     method = {name: value for name, value in facts["method"].items() if not isinstance(value, float)}
-    alike = ("profile", "task", "dataset", "networks", "batch_size", "evaluate_every")
-    return canonical_json({name: facts.get(name) for name in alike} | {"method": method})
+    shared = ("profile", "task", "dataset", "networks", "batch_size", "evaluate_every")
+    return canonical_json({name: facts.get(name) for name in shared} | {"method": method})

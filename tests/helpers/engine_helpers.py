@@ -15,19 +15,19 @@ from locations import ROOT
 from store_helpers import make_row
 
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.identity import with_seed
+from sweeps.trial.identity import reseed
 from sweeps.trial.sweep import sweeps
 from vera.spec.registry import load_plugin, methods
 
 PLUGIN = Path(__file__).with_name("trouble_plugin.py")
 TIMING = ("seconds", "started_at", "finished_at")
 PATIENCE = 600.0
-"""Seconds after which a wait has failed, on a machine however busy; no test measures anything against it."""
+"""Seconds after which a wait fails, even on a busy machine; no test measures a time against it."""
 
 
 def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", defaults=None, **changes):
     """The row that a declared trial leaves under this seed; `defaults` are undeclared settings."""
-    spec = with_seed(trial, seed).spec.to_dict()
+    spec = reseed(trial, seed).spec.to_dict()
     spec = spec | {
         "method": spec["method"] | (defaults or {}),
         "profile": trial.profile,
@@ -47,8 +47,8 @@ def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", default
 
 
 @contextmanager
-def plugged():
-    """The plug-in's module; what it registers is forgotten again."""
+def load_trouble_plugin():
+    """The plug-in's module; after the block its entries are removed from the registries."""
     before = [(registry, dict(registry._entries)) for registry in (methods, sweeps)]
     load_plugin(PLUGIN)
     yield plugin()
@@ -57,6 +57,7 @@ def plugged():
 
 
 def plugin():
+    """The module of the loaded plug-in."""
     return next(
         module
         for name, module in reversed(sys.modules.items())
@@ -65,7 +66,7 @@ def plugin():
 
 
 def content(record):
-    """All of a record that must not depend on when, where and in how many pieces it ran."""
+    """The content of a record that must not depend on when, where and in how many pieces the trial ran."""
     timeless = {name: value for name, value in vars(record.row).items() if name not in TIMING}
     return (
         timeless,
@@ -75,8 +76,7 @@ def content(record):
 
 
 def results(record):
-    """The same, of trials that ran in different processes: provenance may differ as others change the work
-    tree."""
+    """The content of a record without provenance, for trials that ran in different processes."""
     row = record.row
     arrays = {name: np.asarray(array).tobytes() for name, array in record.arrays.items()}
     return (
@@ -91,7 +91,7 @@ def results(record):
 
 
 def start(*arguments, **environment):
-    """`vera ...` in a session of its own, as a terminal would start it."""
+    """Start `vera ...` in a session of its own, as a terminal does."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "bench.cli.main", *map(str, arguments)],
         cwd=ROOT, env=os.environ | {"PYTHONUNBUFFERED": "1"} | {k: str(v) for k, v in environment.items()},
@@ -100,28 +100,29 @@ def start(*arguments, **environment):
 
 
 def finish(process):
-    """(exit code, stdout, stderr)."""
+    """Exit code, stdout and stderr of the process."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()
-        raise AssertionError(f"did not end:\n{out}\n{err}") from None
+        raise AssertionError(f"the process did not end:\n{out}\n{err}") from None
     return process.returncode, out, err
 
 
 def vera(*arguments, **environment):
+    """Exit code, stdout and stderr of `vera ...`."""
     return finish(start(*arguments, **environment))
 
 
 def wait_for(what, process=None):
-    """The first true value of what(), which may ask for files that are not there yet."""
+    """The first true value of what(), which may read files that do not exist yet."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with suppress(FileNotFoundError):
             if value := what():
                 return value
         if process is not None and process.poll() is not None:
-            raise AssertionError(f"ended too soon: {process.communicate()}")
+            raise AssertionError(f"the process ended too soon: {process.communicate()}")
         time.sleep(0.05)
-    raise AssertionError("waited in vain")
+    raise AssertionError(f"waited {PATIENCE:g} s for nothing")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
-from sweeps.store.schema import column_types
+from sweeps.store.schema import read_column_types
 from sweeps.store.store import Store
 
 CREDENTIALS = {
@@ -32,7 +32,7 @@ SPECIAL = {
 
 
 def make_row(trial_id="abc0", **changes):
-    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
+    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in read_column_types(Row).items()}
     return Row(**(values | SPECIAL | {"trial_id": trial_id} | changes))
 
 
@@ -46,20 +46,20 @@ def make_record(trial_id="abc0", attempt=1, **changes):
 def holds(store, record):
     """Whether the store returns the whole record unchanged."""
     trial_id = record.row.trial_id
-    arrays = store.arrays(trial_id)
+    arrays = store.read_arrays(trial_id)
     same = arrays.keys() == record.arrays.keys() and all(
         np.array_equal(arrays[name], a) for name, a in record.arrays.items()
     )
-    return store.row(trial_id) == record.row and store.curves(trial_id) == record.curves and same
+    return store.read_row(trial_id) == record.row and store.read_curves(trial_id) == record.curves and same
 
 
 def files(store, kind="rows"):
-    return sorted(store.folder.names(kind))
+    return sorted(store.folder.list_names(kind))
 
 
 def parquet_files(store, kind):
     for name in files(store, kind):
-        with store.folder.opened(f"{kind}/{name}") as source:
+        with store.folder.open_file(f"{kind}/{name}") as source:
             yield pq.ParquetFile(source.file)
 
 

@@ -1,10 +1,10 @@
-"""The tests' own plug-in, for the modules that ask for it, and an S3 server on loopback, for the places that
-results can lie in."""
+"""Fixtures: the plug-in that fails on request, an S3 server on loopback, and a store in a directory and in a
+bucket."""
 
 import secrets
 
 import pytest
-from engine_helpers import plugged
+from engine_helpers import load_trouble_plugin
 from pyarrow import fs
 from store_helpers import CREDENTIALS
 
@@ -15,13 +15,13 @@ BUCKET = "results"
 
 @pytest.fixture(scope="module")
 def trouble_plugin():
-    with plugged() as module:
+    with load_trouble_plugin() as module:
         yield module
 
 
 @pytest.fixture(scope="session")
 def s3_endpoint():
-    """Host and port of a server that has one bucket; the credentials in the environment open nothing else."""
+    """Host and port of a server with one bucket; the credentials in the environment open nothing else."""
     server = pytest.importorskip("moto.server", reason="moto, of the dev extra, is not installed")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in CREDENTIALS.items():
@@ -39,16 +39,17 @@ def s3_endpoint():
 
 @pytest.fixture
 def bucket(s3_endpoint):
-    """The address of a place that nobody else uses."""
-    return f"s3://{BUCKET}/{secrets.token_hex(6)}/runs?endpoint_override={s3_endpoint}&scheme=http&region=us-east-1"
+    """The URL of a location that no other test uses."""
+    options = f"endpoint_override={s3_endpoint}&scheme=http&region=us-east-1"
+    return f"s3://{BUCKET}/{secrets.token_hex(6)}/runs?{options}"
 
 
 @pytest.fixture(params=["directory", "bucket"])
-def place(request, tmp_path):
-    """Where a store can lie: a test that asks for this is run once in each."""
+def location(request, tmp_path):
+    """A location for a store: the test runs once with a directory and once with a bucket."""
     return str(tmp_path / "store") if request.param == "directory" else request.getfixturevalue("bucket")
 
 
 @pytest.fixture
-def store(place):
-    return Store(place)
+def store(location):
+    return Store(location)

@@ -8,7 +8,7 @@ import pytest
 from bench_helpers import row_of, stored
 from engine_helpers import ROOT
 
-from bench.cli.dataset_flag import dataset_part, fingerprint_at_hand
+from bench.cli.dataset_flag import fingerprint_file, parse_dataset
 from bench.cli.main import main
 from bench.paper.tables.table6 import ACCURACY, Table6
 from sweeps.trial.canonical_json import canonical_json
@@ -31,7 +31,7 @@ def user_table(tmp_path):
     """Table 6 on a user's file, and the value of `--dataset` for it."""
     shutil.copy(ROOT / "docs" / "examples" / "iris.csv", tmp_path / "my.csv")
     text = f"csv:{tmp_path / 'my.csv'},label=species"
-    return Table6(dataset_part(text)[0]), text
+    return Table6(parse_dataset(text)[0]), text
 
 
 def make_mixed_rows(table, fingerprint, later):
@@ -68,7 +68,7 @@ def test_the_content_of_the_file_is_shown_however_old_its_trials_are(user_table,
     table, text = user_table
     trials, rows = make_mixed_rows(table, OLD, NEW)
     results = stored(tmp_path, rows)
-    results.file_fingerprints = {make_data_key(dataset_part(text)[0]): OLD}
+    results.file_fingerprints = {make_data_key(parse_dataset(text)[0]): OLD}
     assert results.copy_without_notes().cell(trials["VERA"], ACCURACY).values == (0.5, 0.6)
     assert results.copy_without_notes().cell(trials["Supervised"], ACCURACY).n == 2
     results.find_rows(trials["VERA"])
@@ -77,8 +77,8 @@ def test_the_content_of_the_file_is_shown_however_old_its_trials_are(user_table,
 
 def test_render_shows_the_trials_of_the_current_file(user_table, tmp_path, capsys):
     table, text = user_table
-    part, folder = dataset_part(text)
-    held = fingerprint_at_hand(part, folder)
+    part, folder = parse_dataset(text)
+    held = fingerprint_file(part, folder)
     stored(tmp_path, make_mixed_rows(table, held, NEW)[1])
     render = ["render", "table6", "--dataset", text, "--profile", "smoke", "--results-dir", str(tmp_path)]
     assert main(render) == 0
@@ -98,10 +98,10 @@ def test_the_fingerprint_of_a_file_is_that_of_its_trials_and_none_without_the_fi
     user_table, tmp_path, monkeypatch
 ):
     table, text = user_table
-    part, folder = dataset_part(text)
+    part, folder = parse_dataset(text)
     monkeypatch.setenv("VERA_DATA", str(tmp_path))
-    assert fingerprint_at_hand(part, folder) == next(table.trials("smoke")).facts["data_fingerprint"]
-    assert fingerprint_at_hand(part, str(tmp_path / "elsewhere")) is None
-    assert fingerprint_at_hand(dataset_part("wine")[0], None) is None
+    assert fingerprint_file(part, folder) == next(table.trials("smoke")).facts["data_fingerprint"]
+    assert fingerprint_file(part, str(tmp_path / "elsewhere")) is None
+    assert fingerprint_file(parse_dataset("wine")[0], None) is None
     with pytest.raises(SettingError):
-        fingerprint_at_hand({**part, "file": "../my.csv"}, folder)
+        fingerprint_file({**part, "file": "../my.csv"}, folder)

@@ -44,7 +44,7 @@ def test_a_restart_leaves_a_note(tmp_path):
 def test_a_copy_has_its_own_notes_and_does_not_read_the_rows_again(tmp_path, monkeypatch):
     results = stored(tmp_path, [row_of(trial(), 0, 1.0, restarts='[{"seed":1}]')])
     results.find_rows(trial())
-    monkeypatch.setattr(results.store, "rows", lambda: pytest.fail("read again"))
+    monkeypatch.setattr(results.store, "read_rows", lambda: pytest.fail("read again"))
     other = results.copy_without_notes()
     assert other.notes == []
     assert (other.rows, other.profile, other.source) == (results.rows, results.profile, results.source)
@@ -74,10 +74,10 @@ def test_curves_are_read_once_and_a_trial_without_arrays_has_none(tmp_path, monk
     results = stored(tmp_path, [])
     points = [CurvePoint(row.trial_id, "training", "loss", 1, 0.5)]
     results.store.write(Record(row, points))
-    assert results.curves(row) == points
-    assert results.arrays(row) == {}
-    monkeypatch.setattr(results.store, "curves", lambda _: pytest.fail("read again"))
-    assert results.copy_without_notes().curves(row) == points
+    assert results.read_curves(row) == points
+    assert results.read_arrays(row) == {}
+    monkeypatch.setattr(results.store, "read_curves", lambda _: pytest.fail("read again"))
+    assert results.copy_without_notes().read_curves(row) == points
 
 
 def test_a_directory_that_does_not_exist_is_an_error_and_is_not_created(tmp_path):

@@ -1,4 +1,4 @@
-"""Progress: plain lines into a file, one live line on a terminal."""
+"""Progress: one line per ended trial, and a live line on a terminal."""
 
 import io
 from dataclasses import asdict, replace
@@ -28,17 +28,17 @@ def clock(monkeypatch):
 
 def run(out):
     progress = Progress(4, dict.fromkeys("abcd", 100), out)
-    progress.started("a")
-    progress.advanced("a", 50)
-    progress.ended(make_row("a"))
-    progress.ended(make_row("b", outcome="diverged", outcome_step=7, reason="loss is not finite"))
-    progress.ended(make_row("c", outcome="error", reason="ValueError: no"))
-    progress.started("d")
+    progress.on_start("a")
+    progress.on_advance("a", 50)
+    progress.on_end(make_row("a"))
+    progress.on_end(make_row("b", outcome="diverged", outcome_step=7, reason="loss is not finite"))
+    progress.on_end(make_row("c", outcome="error", reason="ValueError: no"))
+    progress.on_start("d")
     progress.close()
     return progress
 
 
-def test_plain_lines_where_there_is_no_terminal():
+def test_a_file_gets_plain_lines():
     out = io.StringIO()
     run(out)
     assert "\r" not in out.getvalue()
@@ -54,44 +54,44 @@ def test_a_terminal_gets_a_live_line_that_is_cleared_at_the_end():
     assert out.getvalue().endswith("\r\x1b[2K")
 
 
-def test_failures_and_divergences_are_counted_apart():
+def test_failures_and_divergences_are_counted_separately():
     progress = run(io.StringIO())
-    assert (progress.done, progress.failed, progress.diverged) == (3, 1, 1)
+    assert (progress.done_count, progress.failed_count, progress.diverged_count) == (3, 1, 1)
 
 
 @pytest.mark.parametrize("outcome", ["error", "timeout", "out_of_memory"])
-def test_what_says_nothing_about_the_method_is_a_failure(outcome):
+def test_errors_of_machine_or_code_are_failures(outcome):
     progress = Progress(1, {}, io.StringIO())
-    progress.ended(make_row(outcome=outcome))
-    assert (progress.failed, progress.diverged) == (1, 0)
+    progress.on_end(make_row(outcome=outcome))
+    assert (progress.failed_count, progress.diverged_count) == (1, 0)
 
 
-def test_the_eta_follows_from_the_steps_behind_us(clock):
+def test_the_remaining_time_follows_from_the_steps_done(clock):
     progress = Progress(4, dict.fromkeys("abcd", 100), io.StringIO())
-    progress.started("a")
-    assert "eta unknown" in progress.line()
+    progress.on_start("a")
+    assert "eta unknown" in progress.format_line()
     clock[0] = 30.0
-    progress.ended(make_row("a"))
-    progress.advanced("b", 50)
-    assert "eta 0:50   5 steps/s" in progress.line()
-    progress.advanced("b", 1_000_000)
-    assert "eta 0:30" in progress.line()
+    progress.on_end(make_row("a"))
+    progress.on_advance("b", 50)
+    assert "eta 0:50   5 steps/s" in progress.format_line()
+    progress.on_advance("b", 1_000_000)
+    assert "eta 0:30" in progress.format_line()
 
 
-def test_steps_of_an_earlier_process_are_not_counted_as_trained_here(clock):
+def test_steps_of_an_earlier_run_do_not_count(clock):
     progress = Progress(2, dict.fromkeys("ab", 1_000), io.StringIO())
-    progress.started("a")
-    progress.resumed("a", 800)
+    progress.on_start("a")
+    progress.on_resume("a", 800)
     clock[0] = 10.0
-    progress.advanced("a", 900)
-    assert "eta 1:50   10 steps/s" in progress.line()
-    progress.resumed("a", 900)  # its worker was lost: what it had trained was trained here
-    progress.ended(make_row("a"))
-    assert "eta 0:50   20 steps/s" in progress.line()
+    progress.on_advance("a", 900)
+    assert "eta 1:50   10 steps/s" in progress.format_line()
+    progress.on_resume("a", 900)  # its worker failed: the steps up to here were done in this run
+    progress.on_end(make_row("a"))
+    assert "eta 0:50   20 steps/s" in progress.format_line()
 
 
 @pytest.mark.usefixtures("trouble_plugin")
-def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_path):
+def test_the_first_report_of_a_resumed_trial_holds_the_step_of_its_checkpoint(tmp_path):
     from sweeps.cluster.callbacks import ListenerCallback
     from sweeps.cluster.trainable import TrialTrainable
 
@@ -101,24 +101,24 @@ def test_a_worker_says_where_a_trial_goes_on_and_the_listener_hears_it_once(tmp_
     saved.save()
     Store(tmp_path / "store")
     worker = TrialTrainable.__new__(TrialTrainable)
-    worker.site = {"conditions": asdict(conditions), "store": str(tmp_path / "store"), "plugins": []}
+    worker.settings = {"conditions": asdict(conditions), "store": str(tmp_path / "store"), "plugins": []}
     worker._begin({"job": build_job(trial, 1, 0.0)})
     worker.attempt.advance(60.0, until=10)
     progress = Progress(1, {trial.id: 20}, io.StringIO())
     callback = ListenerCallback(progress, Store(tmp_path / "store"))
-    callback.on_trial_result(1, [], None, worker._report(done=False))
-    assert (progress.before, progress.running) == ({trial.id: 8}, {trial.id: 10})
+    callback.on_trial_result(1, [], None, worker._build_report(done=False))
+    assert (progress.resumed_at, progress.running) == ({trial.id: 8}, {trial.id: 10})
 
 
-def test_a_trial_that_starts_again_is_not_counted_twice():
+def test_a_trial_that_starts_twice_is_counted_once():
     progress = Progress(2, {"a": 1, "b": 1}, io.StringIO())
-    progress.started("a")
-    progress.started("a")
-    assert "1 running" in progress.line()
-    assert "1 left" in progress.line()
+    progress.on_start("a")
+    progress.on_start("a")
+    assert "1 running" in progress.format_line()
+    assert "1 left" in progress.format_line()
 
 
-def test_the_line_of_a_trial():
+def test_the_line_of_an_ended_trial():
     good = make_row(
         "0123456789",
         label="VERA",
@@ -127,7 +127,9 @@ def test_the_line_of_a_trial():
         metrics='{"loss": 9, "test_log_likelihood": -2.6123}',
         seconds=12.3,
     )
-    assert format_row(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
+    assert (
+        format_row(good) == " ✓ VERA         moons    seed 2    test_log_likelihood -2.612   12 s   01234567"
+    )
     wide = format_row(replace(good, spec='{"dataset":{"file":"iris.csv"}}'), (14, 12))
     assert wide == " ✓ VERA           iris.csv     seed 2    test_log_likelihood -2.612   12 s   01234567"
     bad = format_row(make_row(outcome="diverged", outcome_step=1_234, reason="loss is not finite"))

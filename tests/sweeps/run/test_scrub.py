@@ -1,4 +1,4 @@
-"""Texts that reach a row tell nobody whose machine it was, nor any secret."""
+"""Scrubbed texts hold no private details and keep the rest."""
 
 import getpass
 import socket
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sweeps.run.scrub import scrubbed
+from sweeps.run.scrub import scrub
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ from sweeps.run.scrub import scrubbed
         ),
     ],
 )
-def test_what_is_nobodys_business_is_gone(text, gone, kept):
-    result = scrubbed(text)
+def test_private_details_are_removed(text, gone, kept):
+    result = scrub(text)
     assert not [word for word in gone if word in result], result
     assert not [word for word in kept if word not in result], result
 
 
-def test_names_and_secrets_of_this_machine(monkeypatch):
+def test_names_and_secrets_of_this_machine_are_removed(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "c0ffee-c0ffee")
-    text = scrubbed(f"{getpass.getuser()} at {socket.gethostname()} with c0ffee-c0ffee in {Path.home()}/x.py")
+    text = scrub(f"{getpass.getuser()} at {socket.gethostname()} with c0ffee-c0ffee in {Path.home()}/x.py")
     assert "c0ffee" not in text
     assert socket.gethostname() not in text
     assert str(Path.home()) not in text
@@ -47,5 +47,5 @@ def test_names_and_secrets_of_this_machine(monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["loss is nan", "a/b is 3.5", "step 1.2 of 3", 'File "…/x.py", line 3'])
-def test_ordinary_words_stay(text):
-    assert scrubbed(text) == text
+def test_ordinary_text_is_unchanged(text):
+    assert scrub(text) == text

@@ -1,5 +1,5 @@
-"""A bucket that is not there, a server that denies, is down, is silent or breaks off: what the user is told
-of it."""
+"""Errors of a bucket: it does not exist, or its server denies access, is down, does not answer or breaks the
+connection."""
 
 import socket
 import threading
@@ -7,16 +7,16 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from facts import raises_with
 from store_helpers import CREDENTIALS, fill_store
 
 from sweeps.errors import StoreError
-from sweeps.store import bucket_folder as remote_folder
-from sweeps.store import s3
+from sweeps.store import bucket_folder, s3
 from sweeps.store.store import Store
 
 
-class Denies(BaseHTTPRequestHandler):
-    """A server that knows nobody."""
+class DenyingHandler(BaseHTTPRequestHandler):
+    """Answers every request with 403."""
 
     def do_HEAD(self):
         self.send_response(403)
@@ -24,7 +24,8 @@ class Denies(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_GET(self):
-        text = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>no entry for nobody-id</Message></Error>"
+        error = b"<Error><Code>AccessDenied</Code><Message>no entry for nobody-id</Message></Error>"
+        text = b"<?xml version='1.0'?>" + error
         self.send_response(403)
         self.send_header("Content-Type", "application/xml")
         self.send_header("Content-Length", str(len(text)))
@@ -37,7 +38,7 @@ class Denies(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def denying():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Denies)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), DenyingHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"127.0.0.1:{server.server_address[1]}"
     server.shutdown()
@@ -50,60 +51,64 @@ def credentials(monkeypatch):
         monkeypatch.setenv(name, value)
 
 
-def refusal(address, create=True):
+def read_refusal(location, create=True):
+    """The message of the error, which is one line and names the location."""
     with pytest.raises(StoreError) as caught:
-        Store(address, create).rows()
+        Store(location, create).read_rows()
     assert len(str(caught.value).splitlines()) == 1
-    assert address in str(caught.value)
+    assert location in str(caught.value)
     return str(caught.value)
 
 
-def test_a_bucket_that_is_not_there_is_a_clear_error(s3_endpoint):
+def test_a_bucket_that_does_not_exist(s3_endpoint):
     for create in (True, False):
-        assert "there is no such bucket" in refusal(
+        assert "no such bucket" in read_refusal(
             f"s3://nowhere/x?endpoint_override={s3_endpoint}&scheme=http", create
         )
 
 
-def test_a_bucket_whose_region_nobody_knows_is_not_there(monkeypatch, credentials):
+def test_a_bucket_without_a_region_does_not_exist(monkeypatch, credentials):
     def unknown(name):
         raise FileNotFoundError(f"Bucket '{name}' not found")
 
     monkeypatch.setattr(s3.fs, "resolve_s3_region", unknown)
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
-    assert "there is no such bucket" in refusal("s3://nowhere-at-all/x")
+    assert "no such bucket" in read_refusal("s3://nowhere-at-all/x")
 
 
-def test_access_that_is_denied_is_a_clear_error(denying, credentials):
-    text = refusal(f"s3://results/x?endpoint_override={denying}&scheme=http&region=us-east-1")
-    assert "access is denied. Credentials are AWS_ACCESS_KEY_ID" in text
+def test_access_that_is_denied(denying, credentials):
+    text = read_refusal(f"s3://results/x?endpoint_override={denying}&scheme=http&region=us-east-1")
+    assert "access is denied" in text
+    assert "AWS_ACCESS_KEY_ID" in text
     assert not [value for value in CREDENTIALS.values() if value.startswith("nobody") and value in text]
 
 
-def test_a_server_that_is_down_is_a_clear_error(credentials):
+def test_a_server_that_is_down(credentials):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         endpoint = f"127.0.0.1:{nobody.getsockname()[1]}"
-    assert "the server does not answer" in refusal(
+    assert "the server does not answer" in read_refusal(
         f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1"
     )
 
 
-def test_a_server_that_is_silent_is_not_waited_for_without_end(credentials, monkeypatch):
+def test_a_server_that_does_not_answer_is_given_up(credentials, monkeypatch):
     monkeypatch.setattr(s3, "ANSWER_SECONDS", 1)
     monkeypatch.setattr(s3, "TRIES", 1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        address = f"s3://results/x?endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http&region=us-east-1"
+        endpoint = f"127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
-        assert "the server does not answer" in refusal(address)
+        assert "the server does not answer" in read_refusal(
+            f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1"
+        )
     assert time.monotonic() - began < 60
 
 
-def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkeypatch):
-    """Neither of an object that is fetched whole nor of one that is read piece by piece."""
+def test_a_broken_connection_does_not_count_as_a_damaged_part(bucket, monkeypatch):
+    """For objects that are fetched in one piece and for those that are read in ranges."""
     store = fill_store(bucket, 2)
 
     class Broken:
@@ -112,7 +117,8 @@ def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkey
 
         def read_buffer(self):
             raise OSError(
-                "AWS Error NETWORK_CONNECTION during GetObject operation: curlCode: 56, Failure when receiving; Details: x"
+                "AWS Error NETWORK_CONNECTION during GetObject operation: "
+                "curlCode: 56, Failure when receiving; Details: x"
             )
 
         def read(self, size):
@@ -135,11 +141,9 @@ def test_a_connection_that_breaks_is_not_taken_for_a_damaged_part(bucket, monkey
             return Broken(objects.open_input_file(key))
 
     objects, store.folder.objects = store.folder.objects, Objects()
-    for whole in (remote_folder.WHOLE, 0):
-        monkeypatch.setattr(remote_folder, "WHOLE", whole)
-        with pytest.raises(
-            StoreError, match=r"Cannot read .* the server does not answer \(failure when receiving\)"
-        ):
-            store.rows()
+    for whole in (bucket_folder.WHOLE, 0):
+        monkeypatch.setattr(bucket_folder, "WHOLE", whole)
+        with raises_with(StoreError, "read", "the server does not answer", "failure when receiving"):
+            store.read_rows()
     assert store.problems == []
-    assert len(Store(bucket).rows()) == 2
+    assert len(Store(bucket).read_rows()) == 2

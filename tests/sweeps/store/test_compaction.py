@@ -1,37 +1,38 @@
-"""Many parts become one file of each kind, and two stores one: nothing is lost, whoever writes meanwhile."""
+"""Compaction and merging of stores: no record is lost, even if others write at the same time."""
 
 import os
 import time
 from dataclasses import replace
 
 import pytest
+from facts import raises_with
 from store_helpers import files, fill_store, holds, make_record, make_row, parquet_files
 
 from sweeps.errors import StoreError
 from sweeps.store import parts
-from sweeps.store.local_folder import locked
+from sweeps.store.local_folder import lock_file
 from sweeps.store.row import Record
 from sweeps.store.schema import KINDS
 from sweeps.store.store import Store
 
 
-def test_compaction_leaves_one_file_a_kind_and_changes_nothing(place):
-    store = fill_store(place)
-    before = store.rows()
+def test_compaction_leaves_one_file_per_kind_and_all_records(location):
+    store = fill_store(location)
+    before = store.read_rows()
     assert store.compact() == 15
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
-    assert store.rows() == before
+    assert store.read_rows() == before
     assert all(holds(store, make_record(row.trial_id)) for row in before)
     assert store.compact() == 0
 
 
-def test_what_comes_after_a_compaction_is_compacted_too(place):
-    store = fill_store(place)
+def test_records_after_a_compaction_are_compacted_by_the_next_one(location):
+    store = fill_store(location)
     store.compact()
     store.write(make_record("t01", attempt=2))
     store.write(make_record("t77"))
     for _ in range(2):
-        assert len(store.rows()) == 6
+        assert len(store.read_rows()) == 6
         assert holds(store, make_record("t01", attempt=2))
         assert holds(store, make_record("t77"))
         assert holds(store, make_record("t02"))
@@ -41,67 +42,63 @@ def test_what_comes_after_a_compaction_is_compacted_too(place):
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
 
 
-def test_a_compaction_of_many_row_groups_finds_every_trial(place, monkeypatch):
+def test_every_trial_is_found_after_a_compaction_into_many_row_groups(location, monkeypatch):
     monkeypatch.setattr(parts, "GROUP_BYTES", 1)
-    store = fill_store(place, 8)
+    store = fill_store(location, 8)
     store.compact()
     store.write(make_record("t99"))
     store.compact()
     assert next(parquet_files(store, "arrays")).num_row_groups > 4
-    assert all(holds(store, make_record(row.trial_id)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id)) for row in store.read_rows())
 
 
-def test_a_compaction_that_is_killed_before_it_removes_the_parts_leaves_duplicates_that_reading_resolves(
-    place, monkeypatch
-):
-    store = fill_store(place)
-    before = store.rows()
+def test_duplicates_of_a_killed_compaction_are_resolved_by_readers(location, monkeypatch):
+    store = fill_store(location)
+    before = store.read_rows()
     with monkeypatch.context() as patch:
         patch.setattr(type(store.folder), "remove", lambda self, files: None)
         store.compact()
     assert len(files(store)) == 6
-    assert store.rows() == before
+    assert store.read_rows() == before
     assert all(holds(store, make_record(row.trial_id)) for row in before)
     store.compact()
     assert [len(files(store, kind)) for kind in KINDS] == [1, 1, 1]
-    assert store.rows() == before
+    assert store.read_rows() == before
     assert all(holds(store, make_record(row.trial_id)) for row in before)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_during_a_compaction_is_not_lost(place, monkeypatch, kind):
-    store, gather = fill_store(place), Store._gather
+def test_records_written_during_a_compaction_are_kept(location, monkeypatch, kind):
+    store, merge = fill_store(location), Store._merge_parts
 
-    def gather_and_be_overtaken(self, which, source, keep):
-        read = gather(self, which, source, keep)
+    def merge_then_write(self, which, source, keep):
+        read = merge(self, which, source, keep)
         if which == kind:
             store.write(make_record("t01", attempt=2))
             store.write(make_record("t98"))
         return read
 
-    monkeypatch.setattr(Store, "_gather", gather_and_be_overtaken)
+    monkeypatch.setattr(Store, "_merge_parts", merge_then_write)
     store.compact()
     monkeypatch.undo()
     for _ in range(2):
-        assert len(store.rows()) == 6
-        assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.rows())
-        assert store.row("t01").attempt == 2
+        assert len(store.read_rows()) == 6
+        assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.read_rows())
+        assert store.read_row("t01").attempt == 2
         store.compact()
 
 
-def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failure_that_ended_later(
-    place, monkeypatch
-):
-    store, gather = fill_store(place), Store._gather
+def test_a_result_written_during_a_compaction_replaces_a_failure_that_ended_later(location, monkeypatch):
+    store, merge = fill_store(location), Store._merge_parts
     store.write(make_record("t98", outcome="error"))
     result = Record(replace(make_record("t98").row, finished_at="2025-12-31"), make_record("t98").curves)
 
-    def be_overtaken_and_gather(self, which, source, keep):
+    def write_then_merge(self, which, source, keep):
         if which == "curves":
             store.write(result)
-        return gather(self, which, source, keep)
+        return merge(self, which, source, keep)
 
-    monkeypatch.setattr(Store, "_gather", be_overtaken_and_gather)
+    monkeypatch.setattr(Store, "_merge_parts", write_then_merge)
     store.compact()
     monkeypatch.undo()
     for _ in range(2):
@@ -109,7 +106,7 @@ def test_a_result_that_is_written_during_a_compaction_takes_the_place_of_a_failu
         store.compact()
 
 
-def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
+def test_curves_whose_row_is_still_missing_survive_a_compaction(tmp_path):
     store = fill_store(tmp_path)
     store.write(make_record("t97"))
     row = tmp_path / "rows" / "t97.parquet"
@@ -119,17 +116,17 @@ def test_curves_whose_row_is_yet_to_come_survive_a_compaction(tmp_path):
     assert holds(store, make_record("t97"))
 
 
-def test_one_compaction_at_a_time(tmp_path):
+def test_a_second_compaction_at_the_same_time_is_an_error(tmp_path):
     store = fill_store(tmp_path)
     with (
-        locked(tmp_path / ".compaction.lock"),
-        pytest.raises(StoreError, match="Another process is compacting"),
+        lock_file(tmp_path / ".compaction.lock"),
+        raises_with(StoreError, "Another process", str(tmp_path)),
     ):
         store.compact()
     assert store.compact() == 15
 
 
-def test_a_compaction_removes_what_a_killed_writer_left(tmp_path):
+def test_a_compaction_removes_old_temporary_files(tmp_path):
     store = fill_store(tmp_path)
     old, new = tmp_path / "rows" / ".1-a.tmp", tmp_path / "rows" / ".2-b.tmp"
     for path in (old, new):
@@ -140,7 +137,7 @@ def test_a_compaction_removes_what_a_killed_writer_left(tmp_path):
 
 
 @pytest.mark.parametrize("compacted", [False, True])
-def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted):
+def test_a_merge_copies_trials_that_are_missing_or_of_a_lower_attempt(tmp_path, compacted):
     store, other = fill_store(tmp_path / "a", 3), Store(tmp_path / "b")
     store.write(make_record("t02", attempt=3))
     for record in (make_record("t01", attempt=2), make_record("t02"), make_record("t50"), make_record("t51")):
@@ -150,18 +147,18 @@ def test_a_merge_takes_what_is_missing_or_of_a_lower_attempt(tmp_path, compacted
     before = {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")}
     assert store.merge(other.folder.path) == 3
     assert store.merge(other.folder.path) == 0
-    assert {row.trial_id: row.attempt for row in store.rows()} == {
+    assert {row.trial_id: row.attempt for row in store.read_rows()} == {
         "t00": 1,
         "t01": 2,
         "t02": 3,
         "t50": 1,
         "t51": 1,
     }
-    assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.rows())
+    assert all(holds(store, make_record(row.trial_id, row.attempt)) for row in store.read_rows())
     assert {path: path.read_bytes() for path in other.folder.path.rglob("*.parquet")} == before
 
 
-def test_a_merge_takes_the_result_of_an_attempt_that_failed_here_and_no_failure_of_one_that_did_not(tmp_path):
+def test_a_merge_replaces_a_failure_by_a_result_of_the_same_attempt_and_not_the_reverse(tmp_path):
     store, other = Store(tmp_path / "a"), Store(tmp_path / "b")
     failure, result = Record(make_row(outcome="error", finished_at="2026-01-09")), make_record()
     store.write(failure)
@@ -173,7 +170,7 @@ def test_a_merge_takes_the_result_of_an_attempt_that_failed_here_and_no_failure_
     assert holds(other, result)
 
 
-def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
+def test_a_merge_reports_a_bad_part_of_the_other_store_and_leaves_it(tmp_path):
     store, other = fill_store(tmp_path / "a", 1), fill_store(tmp_path / "b", 3)
     (other.folder.path / "rows" / "t02.parquet").write_bytes(b"")
     assert store.merge(other.folder.path) == 1
@@ -182,7 +179,7 @@ def test_a_merge_names_a_bad_part_of_the_other_and_leaves_it(tmp_path):
     assert (other.folder.path / "rows" / "t02.parquet").exists()
 
 
-def test_stores_merge_by_copying_their_files_together(tmp_path):
+def test_stores_can_be_merged_by_copying_their_files(tmp_path):
     first, second = fill_store(tmp_path / "a", 4), Store(tmp_path / "b")
     for record in (make_record("t01", attempt=2), make_record("t60")):
         second.write(record)
@@ -190,6 +187,6 @@ def test_stores_merge_by_copying_their_files_together(tmp_path):
     second.compact()
     for path in second.folder.path.rglob("*.parquet"):
         (first.folder.path / path.relative_to(second.folder.path)).write_bytes(path.read_bytes())
-    assert len(first.rows()) == 5
-    assert all(holds(first, make_record(row.trial_id, row.attempt)) for row in first.rows())
-    assert first.row("t01").attempt == 2
+    assert len(first.read_rows()) == 5
+    assert all(holds(first, make_record(row.trial_id, row.attempt)) for row in first.read_rows())
+    assert first.read_row("t01").attempt == 2

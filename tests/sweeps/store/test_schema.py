@@ -1,4 +1,4 @@
-"""The columns say what they hold; a record comes back bit for bit; what a row must not hold is refused."""
+"""The schema: described columns, exact round trips, and rejection of records that break a rule."""
 
 import json
 import subprocess
@@ -10,13 +10,21 @@ from typing import Literal, get_args, get_origin
 import numpy as np
 import pyarrow as pa
 import pytest
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sweeps.errors import StoreError
 from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
-from sweeps.store.schema import SCHEMAS, StoredArray, check, column_types, load_array, store_array
+from sweeps.store.schema import (
+    SCHEMAS,
+    StoredArray,
+    check_record,
+    decode_array,
+    encode_array,
+    read_column_types,
+)
 from sweeps.store.store import Store
 
 JSON_COLUMNS = {"metrics": "{}", "spec": "{}", "versions": "{}", "restarts": "[]"}
@@ -24,7 +32,7 @@ PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
 
 
 def make_row(**changes):
-    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in column_types(Row).items()}
+    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in read_column_types(Row).items()}
     return Row(**(values | JSON_COLUMNS | {"trial_id": "abc0", "schema_version": SCHEMA_VERSION} | changes))
 
 
@@ -39,10 +47,10 @@ def test_every_column_has_a_type_and_a_description():
     assert SCHEMAS["arrays"].field("shape").type == pa.list_(pa.int64())
 
 
-def test_the_files_carry_the_descriptions_and_the_version(tmp_path):
+def test_files_hold_the_descriptions_and_the_version(tmp_path):
     Store(tmp_path).write(Record(make_row()))
     schema = pa.parquet.read_schema(tmp_path / "rows" / "abc0.parquet")
-    assert schema.field("reason").metadata[b"description"] == b"why it ended so, in one line; empty for ok"
+    assert schema.field("reason").metadata[b"description"] == b"why it ended, in one line; empty for ok"
     assert schema.metadata[b"vera.schema_version"] == str(SCHEMA_VERSION).encode()
 
 
@@ -78,7 +86,7 @@ def of_column(name, annotation):
 
 
 rows = st.builds(
-    Row, **{name: of_column(name, annotation) for name, (annotation, _) in column_types(Row).items()}
+    Row, **{name: of_column(name, annotation) for name, (annotation, _) in read_column_types(Row).items()}
 )
 points = st.builds(
     CurvePoint, st.just(""), st.sampled_from(["training", "evaluation"]), words, OF_TYPE[int], finite
@@ -96,14 +104,14 @@ arrays = st.dictionaries(
 
 @settings(max_examples=60, deadline=None)
 @given(rows, st.lists(points, max_size=5), arrays)
-def test_a_record_comes_back_bit_for_bit(row, points, arrays):
+def test_a_record_is_read_back_bit_for_bit(row, points, arrays):
     points = [replace(point, trial_id=row.trial_id) for point in points]
     with TemporaryDirectory() as folder:
         Store(folder).write(Record(row, points, arrays))
         store = Store(folder, create=False)
-        assert repr(store.rows()) == repr([row])
-        assert repr(store.curves(row.trial_id)) == repr(points)
-        back = store.arrays(row.trial_id)
+        assert repr(store.read_rows()) == repr([row])
+        assert repr(store.read_curves(row.trial_id)) == repr(points)
+        back = store.read_arrays(row.trial_id)
     assert back.keys() == arrays.keys()
     for name, array in arrays.items():
         assert back[name].shape == array.shape
@@ -119,7 +127,7 @@ def test_a_single_number_and_a_strided_view_keep_their_shape():
         np.zeros((0, 3)),
         np.arange(6, dtype=">i4").reshape(2, 3).T,
     ):
-        back = load_array(store_array("abc0", "a", array))
+        back = decode_array(encode_array("abc0", "a", array))
         assert back.shape == array.shape
         np.testing.assert_array_equal(back, array)
 
@@ -129,57 +137,59 @@ def test_a_single_number_and_a_strided_view_keep_their_shape():
     [("<f4", [2], b"1234"), ("|O", [1], b"12345678"), ("<f4", [-1], b"1234"), ("<f4", [-1, -1], b"1234")],
 )
 def test_an_array_whose_bytes_do_not_fit_is_refused(dtype, shape, data):
-    with pytest.raises(ValueError, match="array 'a'"):
-        load_array(StoredArray("abc0", "a", dtype, shape, data))
+    with raises_with(ValueError, "'a'", dtype, str(shape)):
+        decode_array(StoredArray("abc0", "a", dtype, shape, data))
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "facts"),
     [
-        ({"metrics": '{"nll": NaN}'}, "not finite"),
-        ({"metrics": '{"nll": 1e999}'}, "not finite"),
-        ({"metrics": '{"nll": "low"}'}, "the metric 'nll' must be a number"),
-        ({"metrics": '{"b": 1, "a": 2}'}, "keys sorted"),
-        ({"metrics": '{"a": 1, "a": 2}'}, "once each"),
-        ({"metrics": "nll = 3"}, "Expecting value"),
-        ({"restarts": "{}"}, "restarts must be a JSON"),
-        ({"spec": '{"dataset": {"data_dir": "/home/someone/data"}}'}, "absolute paths"),
-        ({"versions": '{"python": ["C:\\\\Users\\\\x"]}'}, "absolute paths"),
-        ({"label": "~/results"}, "absolute paths"),
-        ({"seconds": float("inf")}, "seconds must be a finite number"),
-        ({"seed": 1.0}, "seed must be of type int"),
-        ({"seed": 2**63}, "cannot be stored"),
-        ({"git_dirty": 1}, "git_dirty must be of type bool"),
-        ({"outcome": "fine"}, "outcome must be one of ok, diverged"),
-        ({"reason": None}, "reason must be of type str"),
-        ({"reason": "\ud800"}, "surrogates"),
-        ({"attempt": 0}, "attempt must be 1 or more"),
-        ({"schema_version": SCHEMA_VERSION + 1}, "schema_version must be"),
-        ({"trial_id": "../x"}, "fit to name a file"),
-        ({"trial_id": "compacted-1"}, "fit to name a file"),
+        ({"metrics": '{"nll": NaN}'}, ["metrics", "not finite"]),
+        ({"metrics": '{"nll": 1e999}'}, ["metrics", "not finite"]),
+        ({"metrics": '{"nll": "low"}'}, ["'nll'", "number", "'low'"]),
+        ({"metrics": '{"b": 1, "a": 2}'}, ["sorted", "b, a"]),
+        ({"metrics": '{"a": 1, "a": 2}'}, ["unique", "a, a"]),
+        ({"metrics": "nll = 3"}, ["Expecting value"]),
+        ({"restarts": "{}"}, ["restarts", "list"]),
+        (
+            {"spec": '{"dataset": {"data_dir": "/home/someone/data"}}'},
+            ["spec", "/home/someone"],
+        ),
+        ({"versions": '{"python": ["C:\\\\Users\\\\x"]}'}, ["versions", "absolute path"]),
+        ({"label": "~/results"}, ["label", "absolute path", "~/results"]),
+        ({"seconds": float("inf")}, ["seconds", "finite number", "inf"]),
+        ({"seed": 1.0}, ["seed", "int", "1.0"]),
+        ({"seed": 2**63}, ["abc0"]),
+        ({"git_dirty": 1}, ["git_dirty", "bool"]),
+        ({"outcome": "fine"}, ["outcome", "ok, diverged", "'fine'"]),
+        ({"reason": None}, ["reason", "str", "None"]),
+        ({"reason": "\ud800"}, ["surrogates"]),
+        ({"attempt": 0}, ["attempt", "1 or more", "0"]),
+        ({"schema_version": SCHEMA_VERSION + 1}, ["schema_version", str(SCHEMA_VERSION)]),
+        ({"trial_id": "../x"}, ["trial_id", "file name", "../x"]),
+        ({"trial_id": "compacted-1"}, ["trial_id", "file name", "compacted-1"]),
     ],
 )
-def test_a_row_that_breaks_its_promise_is_refused(tmp_path, changes, message):
+def test_a_row_that_breaks_a_rule_is_refused(tmp_path, changes, facts):
     store = Store(tmp_path)
-    with pytest.raises(StoreError, match=message):
+    with raises_with(StoreError, "cannot be stored", *facts):
         store.write(Record(make_row(**changes)))
-    assert store.rows() == []
+    assert store.read_rows() == []
     assert list(tmp_path.rglob("*.parquet")) == []
 
 
-def test_curves_and_arrays_are_held_to_it_too():
-    check(Record(make_row(), [CurvePoint("abc0", "training", "loss", 1, 0.5)], {"a": np.ones(2)}))
-    for point in (
-        CurvePoint("abc0", "training", "loss", 1, float("nan")),
-        CurvePoint("other", "training", "loss", 1, 0.5),
-    ):
-        with pytest.raises(StoreError, match=r"value must be a finite|the row's"):
-            check(Record(make_row(), [point]))
-    with pytest.raises(StoreError, match="the array 'a' must be numbers"):
-        check(Record(make_row(), [], {"a": np.array([{}])}))
+def test_curves_and_arrays_that_break_a_rule_are_refused():
+    check_record(Record(make_row(), [CurvePoint("abc0", "training", "loss", 1, 0.5)], {"a": np.ones(2)}))
+    with raises_with(StoreError, "value", "finite number", "nan"):
+        check_record(Record(make_row(), [CurvePoint("abc0", "training", "loss", 1, float("nan"))]))
+    with raises_with(StoreError, "trial_id", "'other'"):
+        check_record(Record(make_row(), [CurvePoint("other", "training", "loss", 1, 0.5)]))
+    with raises_with(StoreError, "'a'", "numbers"):
+        check_record(Record(make_row(), [], {"a": np.array([{}])}))
 
 
-def test_reading_results_loads_neither_torch_nor_ray():
-    code = "import sys, sweeps.store.store, sweeps.store.frame; sys.exit(str(sorted({'torch', 'ray'} & set(sys.modules))))"
+def test_reading_results_imports_neither_torch_nor_ray():
+    loaded = "sorted({'torch', 'ray'} & set(sys.modules))"
+    code = f"import sys, sweeps.store.store, sweeps.store.frame; sys.exit(str({loaded}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == "[]"

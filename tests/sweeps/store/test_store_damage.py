@@ -1,4 +1,4 @@
-"""Bad, foreign and unreadable parts are named and set aside; all else is read."""
+"""Bad, foreign and unreadable parts are reported and set aside; all other parts are read."""
 
 import errno
 import os
@@ -28,9 +28,8 @@ def other_columns(path):
 
 def damaged(path):
     data = bytearray(path.read_bytes())
-    data[data.index(b"\x03\x00\x00\x00t03") + 5] ^= (
-        0x01  # still a trial's id, but another: only the checksum tells
-    )
+    # Still a valid trial id, but another one: only the checksum differs.
+    data[data.index(b"\x03\x00\x00\x00t03") + 5] ^= 0x01
     path.write_bytes(bytes(data))
 
 
@@ -47,29 +46,29 @@ BAD = {
 
 
 @pytest.mark.parametrize("spoil", BAD.values(), ids=BAD.keys())
-@pytest.mark.parametrize("read", [Store.rows, Store.outcomes, Store.compact])
-def test_a_bad_part_is_named_and_set_aside_and_the_rest_is_read(tmp_path, spoil, read):
+@pytest.mark.parametrize("read", [Store.read_rows, Store.read_outcomes, Store.compact])
+def test_a_bad_part_is_reported_and_set_aside_and_the_others_are_read(tmp_path, spoil, read):
     store = fill_store(tmp_path)
     spoil(tmp_path / "rows" / "t03.parquet")
     read(store)
     assert len(store.problems) == 1
-    assert store.problems[0].startswith("rows/t03.parquet is not readable (")
+    assert store.problems[0].startswith("rows/t03.parquet ")
     assert "moved to set-aside/rows-t03.parquet" in store.problems[0]
     assert os.listdir(tmp_path / "set-aside") == ["rows-t03.parquet"]
-    assert list(store.outcomes()) == ["t00", "t01", "t02", "t04"]
+    assert list(store.read_outcomes()) == ["t00", "t01", "t02", "t04"]
     store.write(make_record("t03"))
     assert holds(store, make_record("t03"))
 
 
-def test_bad_parts_of_one_name_do_not_overwrite_each_other(tmp_path):
+def test_two_bad_parts_of_one_name_are_both_kept(tmp_path):
     store = fill_store(tmp_path)
     for text in ("one", "two"):
         (tmp_path / "rows" / "t03.parquet").write_text(text)
-        store.rows()
+        store.read_rows()
     aside = {path.name: path.read_text() for path in (tmp_path / "set-aside").iterdir()}
     assert sorted(aside.values()) == ["one", "two"]
     named = [re.search(r"moved to set-aside/(\S+?);", problem)[1] for problem in store.problems]
-    assert [aside[name] for name in named] == ["one", "two"], "each is called what it is called there"
+    assert [aside[name] for name in named] == ["one", "two"], "each problem names the file that was moved"
 
 
 def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypatch):
@@ -77,58 +76,58 @@ def test_a_bad_part_that_cannot_be_moved_is_left_and_skipped(tmp_path, monkeypat
     (tmp_path / "rows" / "t03.parquet").write_bytes(b"")
     monkeypatch.setattr("sweeps.store.local_folder.os.replace", refuse(errno.EROFS))
     for _ in range(2):
-        assert len(store.rows()) == 4
+        assert len(store.read_rows()) == 4
     assert len(store.problems) == 1
     assert "left where it is" in store.problems[0]
 
 
-def test_a_trial_whose_part_is_damaged_has_not_ended(store):
+def test_a_trial_whose_part_is_damaged_has_no_row(store):
     name = "rows/abc0.parquet" if store.folder.has_lock else "rows/abc0-1-bad.parquet"
     store.write(make_record("abc1"))
-    with store.folder.staged("rows", lambda file: file.write(b"no Parquet")) as commit:
+    with store.folder.stage("rows", lambda file: file.write(b"no Parquet")) as commit:
         commit(name)
     assert store.has_part("abc0")
-    assert store.ended("abc0", 1) is None
+    assert store.wait_for_row("abc0", 1) is None
     assert name in store.problems[0]
     store.write(make_record())
-    assert store.ended("abc0", 1) == make_record().row
+    assert store.wait_for_row("abc0", 1) == make_record().row
 
 
-@pytest.mark.parametrize("place", ["ParquetFile", "ParquetFile.read_row_group"])
-def test_a_lack_of_memory_is_not_taken_for_damage(tmp_path, monkeypatch, place):
+@pytest.mark.parametrize("function", ["ParquetFile", "ParquetFile.read_row_group"])
+def test_a_lack_of_memory_does_not_count_as_damage(tmp_path, monkeypatch, function):
     store = fill_store(tmp_path, 2)
 
     def lack(*arguments, **options):
         raise pa.ArrowMemoryError("malloc of size 2147483648 failed")
 
-    monkeypatch.setattr(f"sweeps.store.parts.pq.{place}", lack)
+    monkeypatch.setattr(f"sweeps.store.parts.pq.{function}", lack)
     with pytest.raises(MemoryError, match="malloc"):
-        store.rows()
+        store.read_rows()
     monkeypatch.undo()
-    assert len(store.rows()) == 2
+    assert len(store.read_rows()) == 2
     assert store.problems == []
 
 
 def test_bad_curves_do_not_hide_the_row(tmp_path):
     store = fill_store(tmp_path, 2)
     next((tmp_path / "curves").glob("t01*")).write_bytes(b"PAR1")
-    assert store.curves("t01") == []
-    assert store.row("t01") == make_record("t01").row
+    assert store.read_curves("t01") == []
+    assert store.read_row("t01") == make_record("t01").row
     assert store.problems[0].startswith("curves/t01-1-")
 
 
-def test_a_compacted_file_that_is_damaged_gives_nothing_rather_than_half(tmp_path, monkeypatch):
+def test_nothing_is_taken_from_a_damaged_compacted_file(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "GROUP_BYTES", 1)
     store = fill_store(tmp_path)
     store.compact()
     damaged(next((tmp_path / "rows").iterdir()))
     store.write(make_record("t88"))
     store.compact()
-    assert list(store.outcomes()) == ["t88"]
+    assert list(store.read_outcomes()) == ["t88"]
     assert len(store.problems) == 1
 
 
-def test_a_damaged_retry_does_not_take_the_attempt_before_it_along(tmp_path):
+def test_a_damaged_retry_does_not_supersede_the_earlier_attempt(tmp_path):
     store = fill_store(tmp_path)
     store.compact()
     store.write(make_record("t01", attempt=2, reason="needle"))

@@ -1,4 +1,4 @@
-"""The plan: enumerate, subtract, estimate."""
+"""Plans: declared trials minus stored ones, and the estimated cost of the rest."""
 
 from dataclasses import replace
 
@@ -6,28 +6,25 @@ import pytest
 from engine_helpers import make_row
 
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.identity import with_seed
-from sweeps.trial.plan import Plan, estimate, make_plan, unique
+from sweeps.trial.identity import reseed
+from sweeps.trial.plan import Plan, deduplicate, estimate_seconds, make_plan
 from sweeps.trial.sweep import find_sweep
 
 SWEEP = find_sweep("toy-demo")
 TRIALS = SWEEP.trials("smoke")
 
 
-def measured(trial, seconds, outcome="ok"):
-    spec = trial.spec
-    return make_row(
-        trial.id, outcome=outcome, task=spec.task, dataset=spec.dataset["name"], energy=spec.networks["energy"]["name"],
-        method=spec.method["name"], batch_size=spec.batch_size, steps=spec.steps, seconds=seconds, spec=canonical_json(trial.facts),
-    )  # fmt: skip
+def make_measured_row(trial, seconds, outcome="ok"):
+    facts = canonical_json(trial.facts)
+    return make_row(trial.id, outcome=outcome, steps=trial.spec.steps, seconds=seconds, spec=facts)
 
 
-def test_an_empty_store_leaves_every_trial_missing():
+def test_with_an_empty_store_every_trial_is_missing():
     plan = make_plan(TRIALS, {}, [])
-    assert (plan.missing, plan.cached, plan.seconds, plan.cost()) == (TRIALS, [], {}, None)
+    assert (plan.missing, plan.cached, plan.seconds, plan.estimate_cost()) == (TRIALS, [], {}, None)
 
 
-def test_what_the_store_has_is_subtracted_whatever_its_outcome():
+def test_stored_trials_are_subtracted_whatever_their_outcome():
     plan = make_plan(TRIALS, {TRIALS[0].id: "ok", TRIALS[4].id: "error", "of another sweep": "ok"}, [])
     assert plan.cached == [TRIALS[0], TRIALS[4]]
     assert plan.missing == [t for t in TRIALS if t not in plan.cached]
@@ -42,14 +39,14 @@ def test_outcomes_that_are_retried_count_as_missing(retry, again):
 
 
 def test_a_trial_that_is_listed_twice_runs_once():
-    assert unique([TRIALS[1], TRIALS[0], TRIALS[1]]) == [TRIALS[1], TRIALS[0]]
+    assert deduplicate([TRIALS[1], TRIALS[0], TRIALS[1]]) == [TRIALS[1], TRIALS[0]]
     assert make_plan([*TRIALS, *TRIALS], {}, []).missing == TRIALS
 
 
 def test_adding_a_seed_to_a_finished_sweep_gives_exactly_the_new_trials():
     done = {trial.id: "ok" for trial in TRIALS}
     new = make_plan(SWEEP.trials("smoke", range(4)), done, []).missing
-    assert new == [with_seed(t, 3) for t in TRIALS if t.spec.seed == 0]
+    assert new == [reseed(t, 3) for t in TRIALS if t.spec.seed == 0]
     assert make_plan(SWEEP.trials("laptop"), done, []).cached == []
 
 
@@ -63,41 +60,43 @@ def test_adding_a_value_to_a_grid_gives_exactly_the_new_trials():
     assert make_plan(grid((1e-3, 1e-4, 1e-5)), done, []).missing == grid((1e-5,))
 
 
-def test_costs_come_from_the_median_of_like_trials_scaled_to_their_steps():
+def test_the_estimate_is_the_median_of_the_cost_class_scaled_to_the_steps():
     trial, other_profile = TRIALS[0], SWEEP.trials("laptop")[0]
     long = replace(trial, spec=replace(trial.spec, steps=10 * trial.spec.steps))
     faster = replace(trial, spec=replace(trial.spec, method={**trial.spec.method, "lr": 0.5}))
-    rows = [measured(with_seed(trial, seed), seconds) for seed, seconds in ((7, 6.0), (8, 12.0), (9, 600.0))]
-    assert estimate([trial, long, faster, TRIALS[-1], other_profile], rows) == {
+    rows = [
+        make_measured_row(reseed(trial, seed), seconds) for seed, seconds in ((7, 6.0), (8, 12.0), (9, 600.0))
+    ]
+    assert estimate_seconds([trial, long, faster, TRIALS[-1], other_profile], rows) == {
         trial.id: pytest.approx(12.0),
         long.id: pytest.approx(120.0),
         faster.id: pytest.approx(12.0),
     }
 
 
-def test_a_trial_that_was_run_costs_what_it_took():
+def test_the_estimate_of_a_trial_that_was_run_is_its_own_time():
     trial, diverged = TRIALS[0], TRIALS[-1]
     rows = [
-        measured(with_seed(trial, 7), 600.0),
-        measured(trial, 6.0),
-        measured(diverged, 1.0, outcome="diverged"),
+        make_measured_row(reseed(trial, 7), 600.0),
+        make_measured_row(trial, 6.0),
+        make_measured_row(diverged, 1.0, outcome="diverged"),
     ]
-    assert estimate([trial, diverged], rows) == {trial.id: 6.0, diverged.id: 1.0}
+    assert estimate_seconds([trial, diverged], rows) == {trial.id: 6.0, diverged.id: 1.0}
 
 
-def test_what_counts_things_changes_the_cost():
+def test_a_whole_number_among_the_settings_changes_the_cost_class():
     pcd = TRIALS[-1]
     more = replace(pcd, spec=replace(pcd.spec, method={**pcd.spec.method, "sampler_steps": 200}))
-    assert estimate([more], [measured(pcd, 5.0)]) == {}
+    assert estimate_seconds([more], [make_measured_row(pcd, 5.0)]) == {}
 
 
-def test_failed_trials_say_nothing_about_costs():
-    assert estimate(TRIALS, [measured(TRIALS[0], 5.0, outcome="timeout")]) == {}
+def test_failed_trials_are_not_used_for_estimates():
+    assert estimate_seconds(TRIALS, [make_measured_row(TRIALS[0], 5.0, outcome="timeout")]) == {}
 
 
-def test_a_trial_that_was_stopped_early_may_take_longer_the_next_time():
-    assert estimate(TRIALS, [measured(TRIALS[0], 5.0, outcome="stopped_early")]) == {}
+def test_trials_that_were_stopped_early_are_not_used_for_estimates():
+    assert estimate_seconds(TRIALS, [make_measured_row(TRIALS[0], 5.0, outcome="stopped_early")]) == {}
 
 
-def test_the_whole_cost_extrapolates_from_the_trials_whose_cost_is_known():
-    assert Plan(TRIALS[:4], [], {TRIALS[0].id: 2.0, TRIALS[1].id: 4.0}).cost() == 12.0
+def test_the_total_cost_is_extrapolated_from_the_known_estimates():
+    assert Plan(TRIALS[:4], [], {TRIALS[0].id: 2.0, TRIALS[1].id: 4.0}).estimate_cost() == 12.0

@@ -1,13 +1,14 @@
-"""Sweeps by name, and --only."""
+"""Sweeps by name, sweeps of a spec file or a stored row, and the filter --only."""
 
 import json
 
 import pytest
 from engine_helpers import make_row
+from facts import raises_with
 
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.filter import matching
-from sweeps.trial.sweep import find_sweep, of_row, sweep, sweeps
+from sweeps.trial.filter import explain_no_match, filter_trials
+from sweeps.trial.sweep import find_sweep, make_sweep_from_row, sweep, sweeps
 from vera.errors import SettingError, UnknownName, VeraError
 
 TRIALS = find_sweep("toy-demo").trials("smoke")
@@ -28,19 +29,17 @@ def test_profiles_are_different_trials():
     assert len(ids) == 27
 
 
-def test_a_spec_file_has_no_other_keys_than_those_that_are_written(tmp_path):
+def test_a_spec_file_with_an_unknown_key_is_refused(tmp_path):
     file, trial = tmp_path / "mine.json", TRIALS[0]
     written = {"label": "mine", "profile": "smoke", "spec": trial.spec.to_dict()}
     file.write_text(json.dumps(written))
     assert find_sweep(f"spec:{file}").trials("smoke", [trial.spec.seed])[0].id == trial.id
     file.write_text(json.dumps(written | {"lable": "mine"}))
-    with pytest.raises(
-        SettingError, match=r"it has 'lable', which is none of label, profile, spec. Did you mean label"
-    ):
+    with raises_with(SettingError, str(file), "'lable'", "label, profile, spec", "Did you mean label"):
         find_sweep(f"spec:{file}")
 
 
-def test_seeds_replace_the_sweeps_own():
+def test_given_seeds_replace_the_default_seeds():
     assert [t.spec.seed for t in find_sweep("toy-demo").trials("smoke", [7])] == [7, 7, 7]
     assert find_sweep("toy-demo").trials("smoke", []) == []
 
@@ -56,33 +55,42 @@ def test_seeds_replace_the_sweeps_own():
         (["seed=9"], 0),
     ],
 )
-def test_only_keeps_the_trials_for_which_all_holds(only, count):
-    assert len(matching(TRIALS, only)) == count
+def test_only_selects_the_trials_that_match_every_pair(only, count):
+    assert len(filter_trials(TRIALS, only)) == count
 
 
-def test_only_knows_the_settings_of_a_method():
-    vera_trials = matching(TRIALS, ["method=vera"])
-    assert matching(vera_trials, ["method.entropy_weight=1.0"]) == vera_trials
-    assert matching(vera_trials, ["method.entropy_weight=2.0"]) == []
+def test_only_selects_by_the_settings_of_a_method():
+    vera_trials = filter_trials(TRIALS, ["method=vera"])
+    assert filter_trials(vera_trials, ["method.entropy_weight=1.0"]) == vera_trials
+    assert filter_trials(vera_trials, ["method.entropy_weight=2.0"]) == []
 
 
-@pytest.mark.parametrize(("only", "words"), [("metod=vera", "method"), ("vera", "key=value")])
-def test_a_mistyped_only_is_answered_with_what_there_is(only, words):
-    with pytest.raises(SettingError, match=words):
-        matching(TRIALS, [only])
+@pytest.mark.parametrize(
+    ("only", "facts"),
+    [
+        ("metod=vera", ["'metod'", "method"]),
+        ("lr=0.1", ["'lr'", "Did you mean method.lr"]),
+        ("method.entropy_wieght=1", ["Did you mean method.entropy_weight"]),
+        ("method.zzz=1", ["'method.zzz'", "entropy_weight"]),
+        ("vera", ["key=value", "'vera'"]),
+    ],
+)
+def test_a_mistyped_only_is_an_error_with_a_suggestion(only, facts):
+    with raises_with(SettingError, *facts):
+        filter_trials(TRIALS, [only])
 
 
-def test_a_stored_trial_is_a_sweep_of_its_own_with_other_seeds():
+def test_a_stored_row_becomes_a_sweep_with_other_seeds():
     row = make_row(TRIALS[0].id, spec=canonical_json(TRIALS[0].facts), label="ML", profile="smoke")
-    again = of_row(row)
+    again = make_sweep_from_row(row)
     assert again.name == f"trial-{TRIALS[0].id[:8]}"
     first, other = again.trials("laptop", [TRIALS[0].spec.seed, 7])
     assert first.id == TRIALS[0].id
     assert (other.profile, other.label, other.spec.seed) == ("smoke", "ML", 7)
 
 
-def test_an_unknown_sweep_is_answered_with_the_nearest():
-    with pytest.raises(UnknownName, match="toy-demo"):
+def test_an_unknown_sweep_is_an_error_with_a_suggestion():
+    with raises_with(UnknownName, "toy-dmo", "toy-demo"):
         find_sweep("toy-dmo")
 
 
@@ -97,21 +105,28 @@ def test_a_plugin_adds_a_sweep(trouble_plugin):
 
 
 def test_only_compares_numbers_as_numbers_and_skips_trials_without_the_key():
-    from sweeps.trial.filter import matching
-    from sweeps.trial.sweep import find_sweep
-
-    trials = find_sweep("toy-demo").trials("smoke")
-    assert {trial.label for trial in matching(trials, ["method.lr=1e-3"])} == {"ML", "VERA", "PCD"}
-    assert {trial.label for trial in matching(trials, ["method.entropy_weight=1"])} == {"VERA"}
+    assert {trial.label for trial in filter_trials(TRIALS, ["method.lr=1e-3"])} == {"ML", "VERA", "PCD"}
+    assert {trial.label for trial in filter_trials(TRIALS, ["method.entropy_weight=1"])} == {"VERA"}
 
 
-def test_a_sweep_does_not_take_the_name_of_another():
+@pytest.mark.parametrize(
+    ("only", "fact"),
+    [
+        (["method=VERA"], "Did you mean vera"),
+        (["seed=7"], "0, 1, 2"),
+        (["method=ml,pcd"], "one value"),
+        (["method=ml", "label=VERA"], "every --only"),
+    ],
+)
+def test_a_filter_that_matches_nothing_is_explained(only, fact):
+    assert filter_trials(TRIALS, only) == []
+    assert fact in explain_no_match(TRIALS, only)
+
+
+def test_a_name_that_another_sweep_has_is_refused():
     def mine(profile, seeds):
         return iter(())
 
-    with pytest.raises(
-        VeraError,
-        match=r"sweep name 'toy-demo' is taken by sweeps.trial.demo.*another name, such as 'my-toy-demo'",
-    ):
+    with raises_with(VeraError, "'toy-demo'", "sweeps.trial.demo", "'my-toy-demo'"):
         sweep("toy-demo", "not the demo")(mine)
     assert len(find_sweep("toy-demo").trials("smoke")) == 9
