@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sweeps.cluster.engine import Engine, TrialJob, build_job, build_worker_settings, open_cluster
 from sweeps.cluster.gpu_packing import list_retries, measure_shares
 from sweeps.errors import StoreError
-from sweeps.run.attempt import LOG_TAIL, Attempt, Ending
 from sweeps.run.checkpoint_store import delete_checkpoints
 from sweeps.run.listener import TrialListener
+from sweeps.run.record import LOG_TAIL, Ending, build_record_from_report
 from sweeps.run.scrub import scrub
 from sweeps.run.storable import check_storable
 from sweeps.store.row import FAILURES, Outcome, Row
@@ -117,9 +117,9 @@ def _write_failure(
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrub(reason)[-LOG_TAIL:])
     own = {name: job[name] for name in ("attempt", "gpus", "before")}
     conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
-    record = Attempt.from_ending(
+    record = build_record_from_report(
         trial, conditions, ending, last.get("metrics", {}), last.get("trained_seconds", 0.0)
-    ).record()
+    )
     row = replace(record.row, **last.get("worker", {}))
     store.write(replace(record, row=row))
     return row

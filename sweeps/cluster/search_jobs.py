@@ -12,8 +12,8 @@ from typing import Any
 from sweeps.cluster.engine import Engine, TrialJob, build_job
 from sweeps.cluster.gpu_packing import build_retry, is_sharing
 from sweeps.errors import UnknownTrial
-from sweeps.run.attempt import Attempt, Ending
 from sweeps.run.checkpoint_store import open_checkpoint_store
+from sweeps.run.record import Ending, build_record_from_report
 from sweeps.search.objective import Objective
 from sweeps.store.location import resolve_location
 from sweeps.store.row import CurvePoint, Record, Row
@@ -73,7 +73,7 @@ class SearchJobs:
             self.engine.conditions, checkpoint_dir=resolve_location(self.engine.checkpoints), **own
         )
         metrics = {name: value for name, value in report["metrics"].items() if isinstance(value, int | float)}
-        record = Attempt.from_ending(trial, conditions, ending, metrics, report["trained_seconds"]).record()
+        record = build_record_from_report(trial, conditions, ending, metrics, report["trained_seconds"])
         points = [
             CurvePoint(trial.id, "evaluation", objective.metric, at, objective.score(score))
             for at, score in scores.items()

@@ -118,7 +118,11 @@ class TrialTrainable(tune.Trainable):
         is_needed = not self.is_introduced or step in self.job.get("milestones", ())
         worker = {"worker": self._describe_worker()} if is_needed else {}
         self.is_introduced = True
-        return about | {"metrics": self.attempt.metrics(), "trained_seconds": self.attempt.seconds} | worker
+        return (
+            about
+            | {"metrics": self.attempt.collect_metrics(), "trained_seconds": self.attempt.seconds}
+            | worker
+        )
 
     def _describe_worker(self) -> dict[str, Any]:
         attempt = self.attempt

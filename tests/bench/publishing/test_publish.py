@@ -70,28 +70,28 @@ def test_rows_go_as_they_are_with_slim_curves_and_arrays_of_the_first_seed(publi
     code, shipped = publish(*records)
     assert code == 0
     assert capsys.readouterr().out.startswith("4 trials of table10 at paper are new in results/published")
-    assert {row.trial_id: row for row in shipped.rows()} == {
+    assert {row.trial_id: row for row in shipped.read_rows()} == {
         record.row.trial_id: record.row for record in records
     }
-    assert len(shipped.curves("a1")) == POINTS
-    assert {name for name in ("a0", "a1", "b1", "c0") if shipped.arrays(name)} == {"a0", "b1", "c0"}
+    assert len(shipped.read_curves("a1")) == POINTS
+    assert {name for name in ("a0", "a1", "b1", "c0") if shipped.read_arrays(name)} == {"a0", "b1", "c0"}
 
 
 @pytest.mark.parametrize(("arrays", "kept"), [("none", set()), ("first", {"a0"}), ("all", {"a0", "a1"})])
 def test_arrays_are_kept_as_asked(publish, arrays, kept):
     _, shipped = publish(trial("a0"), trial("a1", 1), flags=["--arrays", arrays])
-    assert {name for name in ("a0", "a1") if shipped.arrays(name)} == kept
+    assert {name for name in ("a0", "a1") if shipped.read_arrays(name)} == kept
 
 
 def test_other_sweeps_and_profiles_are_left_alone(publish):
     _, shipped = publish(trial("a0"), trial("b0", sweep="figure1"), trial("c0", profile="laptop"))
-    assert list(shipped.outcomes()) == ["a0"]
+    assert list(shipped.read_outcomes()) == ["a0"]
 
 
 def test_what_failed_is_named_and_left_out(publish, capsys):
     code, shipped = publish(trial("a0"), trial("b0", outcome="out_of_memory", label="PCD", dataset="moons"))
     assert code == 0
-    assert list(shipped.outcomes()) == ["a0"]
+    assert list(shipped.read_outcomes()) == ["a0"]
     assert "left out: b0 PCD moons seed 0, out_of_memory" in capsys.readouterr().out
 
 
@@ -99,7 +99,7 @@ def test_what_failed_is_named_and_left_out(publish, capsys):
 def test_what_changed_code_trained_is_refused_with_all_else(publish, capsys, changes):
     code, shipped = publish(trial("a0"), trial("b0", **changes))
     assert code == 2
-    assert shipped.rows() == []
+    assert shipped.read_rows() == []
     assert (
         "b0. To run them again, from a clean commit: vera run table10 --profile paper --retry ok\n"
         in capsys.readouterr().err
@@ -111,7 +111,7 @@ def test_a_second_call_adds_files_and_changes_none(publish, tmp_path):
     folder = tmp_path / "results" / "published" / "trials"
     before = {path: path.read_bytes() for path in folder.rglob("*.parquet")}
     _, shipped = publish(trial("c0", rate=3), trial("d0", rate=4))
-    assert len(shipped.rows()) == 4
+    assert len(shipped.read_rows()) == 4
     assert all(path.read_bytes() == text for path, text in before.items())
     assert len(list(folder.rglob("rows/*.parquet"))) == 2
 
@@ -131,4 +131,4 @@ def test_a_sweep_without_trials_is_said_so(publish, capsys):
 def test_arrays_of_the_first_seed_are_enough_in_a_later_call_too(publish):
     publish(trial("a0"), trial("b0", rate=2))
     _, shipped = publish(trial("a1", 1), trial("c1", 1, rate=3))
-    assert {name for name in ("a0", "b0", "a1", "c1") if shipped.arrays(name)} == {"a0", "b0", "c1"}
+    assert {name for name in ("a0", "b0", "a1", "c1") if shipped.read_arrays(name)} == {"a0", "b0", "c1"}
