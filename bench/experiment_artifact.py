@@ -5,10 +5,10 @@ data.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from bench.artifact import Artifact, Column, Drawing, Sheet, Value
-from bench.experiment import DataSetting, Experiment, Line
+from bench.experiment import D, Experiment, Line
 from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.results import Results
 from bench.render.caption import describe_origin
@@ -16,7 +16,6 @@ from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
 from vera.spec.trial_spec import Component
 
-D = TypeVar("D", bound=DataSetting)
 DataSets = Callable[[Profile], Sequence[D]]
 """The data sets of a claim at a profile."""
 
@@ -94,9 +93,9 @@ class DataArtifact(ExperimentArtifact):
 
     def names(self, profile: Profile) -> tuple[str, str]:
         """The name of its files and its title; both name the data if they are not the profile's."""
-        return (
-            super().names(profile) if self.dataset is None else self.name_variant(self.data(profile)[0].name)
-        )
+        if self.dataset is None:
+            return super().names(profile)
+        return self.name_variant(self.data(profile)[0].name)
 
 
 def on_all(check: Callable[[Results, D, int], Finding], data: DataSets[D]) -> Callable[[Results], Finding]:
@@ -104,10 +103,9 @@ def on_all(check: Callable[[Results, D, int], Finding], data: DataSets[D]) -> Ca
 
     def judge(results: Results) -> Finding:
         sets = data(results.profile)
-        found = [(each.name, check(results, each, len(sets))) for each in sets]
-        return require_all(
-            [Finding(finding.judgement, f"{name}: {finding.evidence}") for name, finding in found]
-        )
+        found = {each.name: check(results, each, len(sets)) for each in sets}
+        named = [Finding(each.judgement, f"{name}: {each.evidence}") for name, each in found.items()]
+        return require_all(named)
 
     return judge
 

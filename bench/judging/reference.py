@@ -53,4 +53,6 @@ class PaperValues:
 
     def _select(self, artifact: str, **fields: str) -> list[str]:
         wanted = {"artifact": artifact, **fields}
+        if unknown := sorted({*wanted} - {*self.entries[0]}):
+            raise VeraError(f"{self.path.name} has no column {', '.join(unknown)}.")
         return [entry["value"] for entry in self.entries if wanted.items() <= entry.items()]

@@ -1,7 +1,8 @@
-"""The tables, figures and sweeps of the VERA paper, by name; each is imported when it is asked for."""
+"""The tables, figures and sweeps of the VERA paper by name, as `module:attribute`. Each is imported on first
+use."""
 
 PREFIX = ""
-"""Its artifacts need no qualified name: `table2` is this paper's Table 2."""
+"""Names of this paper's artifacts are not qualified: `table2` is its Table 2."""
 
 EXTRAS, FIGURES, TABLES = "bench.paper.extras", "bench.paper.figures", "bench.paper.tables"
 
@@ -37,7 +38,8 @@ SWEEPS = {
 }
 
 NOTHING_TO_RUN = {
-    "table1": "The paper's Table 1 compares ways of training in words: there is nothing to run. To list the rest: vera list",
+    "table1": "The paper's Table 1 compares ways of training in words: there is nothing to run. "
+    "To list the rest: vera list",
     "table7": "The paper's Table 7 recommends settings: there is nothing to run. To list the rest: vera list",
 }
-"""Tables of the paper that are not declared, and why."""
+"""Tables of the paper without trials, and why."""

@@ -46,7 +46,7 @@ class ImageSetting(DataSetting):
     """Registered name → printed name."""
 
 
-def _paper_images(
+def _make_paper_images(
     name: str, dataset: Component, epoch: int, unseen: Mapping[str, str] | None = None
 ) -> ImageSetting:
     """A data set of the paper. Its settings are written out, so rows of another variant do not match."""
@@ -61,9 +61,9 @@ def _paper_images(
 
 
 PAPER_IMAGES = (
-    _paper_images("CIFAR10", {"name": "cifar10", "batches": (1, 2, 3, 4, 5)}, 781, UNSEEN),
-    _paper_images("CIFAR100", {"name": "cifar100"}, 781),
-    _paper_images("SVHN", {"name": "svhn"}, 1_144),
+    _make_paper_images("CIFAR10", {"name": "cifar10", "batches": (1, 2, 3, 4, 5)}, 781, UNSEEN),
+    _make_paper_images("CIFAR100", {"name": "cifar100"}, 781),
+    _make_paper_images("SVHN", {"name": "svhn"}, 1_144),
 )
 DIGITS = ImageSetting(
     "digits, 32 × 32 × 3",

@@ -30,7 +30,7 @@ SCORE_RATES = (3e-3, 1e-3, 3e-4, 1e-4)
 PAIR, TRIO = ("energy", "generator"), ("energy", "generator", "statistics")
 
 
-def _small_networks(hidden: int) -> dict[str, Component]:
+def _make_small_networks(hidden: int) -> dict[str, Component]:
     dense = [hidden] * 3
     return {
         "energy": {"name": "nice", "hidden": hidden, "hidden_layers": 2},
@@ -47,7 +47,7 @@ SCALES: Mapping[Profile, Scale[DataSetting]] = {
     "smoke": Scale(
         about="20 steps of a tiny flow: shows that everything runs, and nothing else",
         data=(MNIST_5K,),
-        networks=_small_networks(16),
+        networks=_make_small_networks(16),
         steps=20,
         batch_size=64,
         evaluations=2,
@@ -56,7 +56,7 @@ SCALES: Mapping[Profile, Scale[DataSetting]] = {
     "laptop": Scale(
         about="4,000 digits at 14 × 14, couplings of 2 × 128, 3,000 steps of 64",
         data=(MNIST_5K,),
-        networks=_small_networks(128),
+        networks=_make_small_networks(128),
         steps=3_000,
         batch_size=64,
         evaluations=10,

@@ -29,7 +29,7 @@ RATES = (1e-3, 1e-4, 1e-5)
 """Learning rates of the tuning grid of every line."""
 
 
-def _networks(energy: list[int], generator: list[int]) -> dict[str, Component]:
+def _make_networks(energy: list[int], generator: list[int]) -> dict[str, Component]:
     return {
         "energy": {"name": "mlp-classifier", "hidden": energy},
         "generator": {"name": "mlp-generator", "hidden": generator, "activation": "softplus"},
@@ -41,7 +41,7 @@ SCALES: Mapping[Profile, Scale[TableSetting]] = {
     "smoke": Scale(
         about="20 steps of tiny networks: shows that everything runs, and nothing else",
         data=make_embedded_tables("smoke"),
-        networks=_networks([32] * 6, [32] * 3),
+        networks=_make_networks([32] * 6, [32] * 3),
         steps=STEPS["smoke"],
         batch_size=BATCH,
         evaluations=2,
@@ -51,7 +51,7 @@ SCALES: Mapping[Profile, Scale[TableSetting]] = {
     "laptop": Scale(
         about=f"{STEPS['laptop']:,} steps of {BATCH}, energy 256-128-128-64-64-64, generator 3 × 128",
         data=make_embedded_tables("laptop"),
-        networks=_networks([256, 128, 128, 64, 64, 64], [128] * 3),
+        networks=_make_networks([256, 128, 128, 64, 64, 64], [128] * 3),
         steps=STEPS["laptop"],
         batch_size=BATCH,
         evaluations=10,
@@ -61,7 +61,7 @@ SCALES: Mapping[Profile, Scale[TableSetting]] = {
     "paper": Scale(
         about=f"energy 1000-500-500-250-250-250, generator 3 × 500, settings of Table 9, batches of {BATCH}",
         data=PAPER_TABLES,
-        networks=_networks([1000, 500, 500, 250, 250, 250], [500] * 3),
+        networks=_make_networks([1000, 500, 500, 250, 250, 250], [500] * 3),
         steps=None,
         batch_size=BATCH,
         evaluations=20,
@@ -128,7 +128,7 @@ class TabularExperiment(Experiment[TableSetting]):
     """Every line takes its settings from the column of Table 9."""
 
     def settings(self, line: Line, profile: Profile, data: TableSetting) -> dict[str, Any]:
-        rates = dict.fromkeys(_rate_names(line), data.lr)
+        rates = dict.fromkeys(_list_rates(line), data.lr)
         columns = {name: getattr(data, name) for name in COLUMNS[line.method["name"]]}
         return {**line.settings(profile), **rates, "decay_at": data.decay_at, "decay": DECAY, **columns}
 
@@ -147,7 +147,7 @@ class TabularExperiment(Experiment[TableSetting]):
             axes["beta"] = sorted({1.0, 0.1 * data.alpha, data.alpha})
         yield f"{line.label} as chosen", {}
         for name, values in axes.items():
-            varied = _rate_names(line) if name == "lr" else [name]
+            varied = _list_rates(line) if name == "lr" else [name]
             for value in values:
                 if value != chosen[name]:
                     yield f"{line.label} {spell_setting((name, value))}", dict.fromkeys(varied, value)
@@ -156,7 +156,7 @@ class TabularExperiment(Experiment[TableSetting]):
         return change_paper_table(dataset) if profile == "paper" else make_other_table(dataset, profile)
 
 
-def _rate_names(line: Line) -> list[str]:
+def _list_rates(line: Line) -> list[str]:
     """The learning rates of a line, which are always equal."""
     return ["lr", "generator_lr"] if "generator" in line.roles else ["lr"]
 

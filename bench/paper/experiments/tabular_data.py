@@ -102,7 +102,7 @@ PAPER_TABLES = (HEPMASS, CROP, HUMAN, MNIST)
 STEPS: Mapping[Profile, int] = {"smoke": 20, "laptop": 1_500}
 
 
-def _small(name: str, dataset: Component, profile: Profile, image: bool = False) -> TableSetting:
+def _make_small(name: str, dataset: Component, profile: Profile, image: bool = False) -> TableSetting:
     """A data set with the settings of `laptop` and `smoke`, which are counted in steps."""
     steps = STEPS[profile]
     return TableSetting(
@@ -120,10 +120,10 @@ def _small(name: str, dataset: Component, profile: Profile, image: bool = False)
 def make_embedded_tables(profile: Profile) -> tuple[TableSetting, ...]:
     """The data sets that install with the package."""
     return (
-        _small("breast cancer", {"name": "breast-cancer"}, profile),
-        _small("wine", {"name": "wine"}, profile),
-        _small("digits 8 × 8", {"name": "digits-table"}, profile, image=True),
-        _small("MNIST 5k, 14 × 14", {"name": "mnist5k-table", "side": 14}, profile, image=True),
+        _make_small("breast cancer", {"name": "breast-cancer"}, profile),
+        _make_small("wine", {"name": "wine"}, profile),
+        _make_small("digits 8 × 8", {"name": "digits-table"}, profile, image=True),
+        _make_small("MNIST 5k, 14 × 14", {"name": "mnist5k-table", "side": 14}, profile, image=True),
     )
 
 
@@ -132,7 +132,7 @@ def make_other_table(dataset: Component, profile: Profile) -> TableSetting:
     known = (*PAPER_TABLES, *make_embedded_tables("laptop"))
     image = any(table.image for table in known if table.dataset["name"] == dataset["name"])
     name = describe_data(str(dataset.get("file", dataset["name"])), dataset, USUAL)
-    return _small(name, dataset, profile, image)
+    return _make_small(name, dataset, profile, image)
 
 
 def change_paper_table(dataset: Component) -> TableSetting:

@@ -25,30 +25,30 @@ class SettingReading:
     label: str = "VERA"
 
 
-def _method(name: str) -> Callable[[TrialSpec, TableSetting], str]:
+def _read_method(name: str) -> Callable[[TrialSpec, TableSetting], str]:
     return lambda spec, _: format_exact(spec.method[name])
 
 
-def _epochs(step: int, table: TableSetting) -> str:
+def _format_epochs(step: int, table: TableSetting) -> str:
     """A step as epochs, with three digits: a part of the one epoch of HEPMASS is no whole number of steps."""
     return format_exact(step if table.epoch == 1 else float(f"{step / table.epoch:.3g}"))
 
 
 READINGS = {
-    "learning_rate": SettingReading("learning rate", _method("lr")),
+    "learning_rate": SettingReading("learning rate", _read_method("lr")),
     "epochs": SettingReading("epochs", lambda spec, table: format_exact(spec.steps / table.epoch)),
     "batch_size": SettingReading("batch size", lambda spec, _: str(spec.batch_size)),
-    "decay_rate": SettingReading("decay rate", _method("decay")),
+    "decay_rate": SettingReading("decay rate", _read_method("decay")),
     "decay_epochs": SettingReading(
         "decay epochs",
-        lambda spec, table: "|".join(_epochs(step, table) for step in spec.method["decay_at"]),
+        lambda spec, table: "|".join(_format_epochs(step, table) for step in spec.method["decay_at"]),
     ),
     "z_dim": SettingReading("dim(z)", lambda spec, _: str(spec.networks["generator"]["latent_dim"])),
-    "lambda": SettingReading("λ", _method("entropy_weight")),
-    "alpha": SettingReading("α", _method("alpha")),
-    "beta": SettingReading("β", _method("beta")),
-    "vat_epsilon": SettingReading("VAT ε", _method("epsilon"), "VAT"),
-    "jem_mcmc_steps_kappa": SettingReading("JEM κ", _method("sampler_steps"), "JEM"),
+    "lambda": SettingReading("λ", _read_method("entropy_weight")),
+    "alpha": SettingReading("α", _read_method("alpha")),
+    "beta": SettingReading("β", _read_method("beta")),
+    "vat_epsilon": SettingReading("VAT ε", _read_method("epsilon"), "VAT"),
+    "jem_mcmc_steps_kappa": SettingReading("JEM κ", _read_method("sampler_steps"), "JEM"),
 }
 """By the setting's name in the paper's values."""
 

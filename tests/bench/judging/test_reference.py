@@ -38,6 +38,11 @@ def test_a_value_must_be_the_only_one(values):
         values.text("Table 1", method="MEG")
 
 
+def test_an_unknown_field_is_an_error(values):
+    with raises_with(VeraError, "other.csv", "methd"):
+        values.find("Table 1", methd="VERA")
+
+
 def test_an_empty_field_is_matched_exactly(values):
     assert values.value("Table 1", dataset="CIFAR10", variant="") == -3
     assert values.find("Table 1", method="VERA", variant="") is None
