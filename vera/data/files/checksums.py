@@ -8,11 +8,10 @@ its recorded checksum is taken at its word; whoever reads the file itself compar
 
 import hashlib
 import re
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from vera.data.files.locations import put_in_place
+from vera.atomic_write import write_atomically
 from vera.errors import DataCorrupt
 
 SUMS = "SHA256SUMS"
@@ -22,7 +21,7 @@ fetched."""
 LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 
 
-def sha256_of(path: Path) -> str:
+def compute_sha256(path: Path) -> str:
     """Of a file's bytes, once in a process as long as the file stays as it is."""
     try:
         stat = path.stat()
@@ -51,12 +50,12 @@ def recorded(path: Path) -> str | None:
 
 def identify(path: Path) -> str:
     """The checksum that stands for a file's content: the recorded one, else its own."""
-    return recorded(path) or sha256_of(path)
+    return recorded(path) or compute_sha256(path)
 
 
 def compare(path: Path, remedy: str) -> str:
     """A file's own checksum, or `DataCorrupt` if another one was recorded; `remedy` says what to do then."""
-    found, expected = sha256_of(path), recorded(path)
+    found, expected = compute_sha256(path), recorded(path)
     if expected not in (None, found):
         raise DataCorrupt(f"{path} has changed: its sha256 is {found}, recorded was {expected}. {remedy}")
     return found
@@ -65,18 +64,15 @@ def compare(path: Path, remedy: str) -> str:
 def record(path: Path) -> str:
     """Write a file's checksum down, in place of what stood there of it; readers of the list see the old one
     or the new."""
-    checksum = sha256_of(path)
+    checksum = compute_sha256(path)
     others = [
         line
         for line in _lines(path.parent)
         if not ((found := LINE.fullmatch(line)) and found[2] == path.name)
     ]
-    with tempfile.TemporaryDirectory(prefix=".record-", dir=path.parent) as work:
-        sums = Path(work) / SUMS
-        sums.write_text(
-            "".join(f"{line}\n" for line in [*others, f"{checksum}  {path.name}"]), "utf-8", "surrogateescape"
-        )
-        put_in_place(sums, path.parent)
+    text = "".join(f"{line}\n" for line in [*others, f"{checksum}  {path.name}"])
+    with write_atomically(path.parent / SUMS) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
     return checksum
 
 

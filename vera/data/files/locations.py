@@ -18,19 +18,19 @@ from vera.errors import DataCorrupt, DataMissing, SettingError
 DataDir = str | Path | None
 
 
-def data_directory(data_dir: DataDir = None) -> Path:
+def resolve_data_dir(data_dir: DataDir = None) -> Path:
     """The directory under which all data sets lie."""
     if data_dir is not None and not isinstance(data_dir, str | Path):
         raise SettingError(f"data_dir must be a path, got {data_dir!r}.")
     return Path(data_dir or os.environ.get("VERA_DATA") or "~/.cache/vera").expanduser()
 
 
-def fetch_command(source: str, data_dir: DataDir = None) -> str:
+def format_fetch_command(source: str, data_dir: DataDir = None) -> str:
     """What to type to get the files of a source."""
     return _command("fetch", source, data_dir)
 
 
-def check_command(source: str, data_dir: DataDir = None) -> str:
+def format_check_command(source: str, data_dir: DataDir = None) -> str:
     """What to type to have them looked at, in the same place."""
     return _command("check", source, data_dir)
 
@@ -41,12 +41,12 @@ def _command(action: str, source: str, data_dir: DataDir) -> str:
 
 def find_file(source: str, folder: str, name: str, data_dir: DataDir = None) -> Path:
     """The extracted file if it is there, else the gzipped one."""
-    place = data_directory(data_dir) / folder
+    place = resolve_data_dir(data_dir) / folder
     for candidate in (place / name, place / f"{name}.gz"):
         if os.path.isfile(candidate):  # unlike Path.is_file, False for a folder that may not be entered
             return candidate
     raise DataMissing(
-        f"{name}[.gz] is not in {place}. Fetch it with `{fetch_command(source, data_dir)}`, "
+        f"{name}[.gz] is not in {place}. Fetch it with `{format_fetch_command(source, data_dir)}`, "
         f"or name the directory that holds {folder} with --data-dir DIR or VERA_DATA."
     )
 
@@ -71,8 +71,8 @@ def _content(path: Path, remedy: str) -> bytes:
 
 
 def put_in_place(file: Path, folder: Path) -> None:
-    """Move a finished file into a folder of the same file system: readers see the old file or the whole new
-    one."""
+    """Move a finished file into a folder of the same file system: readers see the old file or the complete
+    new one. For files that were verified after they were written; `vera.atomic_write` renames at once."""
     with open(file, "rb") as handle:
         os.fsync(handle.fileno())
     os.replace(file, folder / file.name)

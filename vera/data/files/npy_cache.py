@@ -9,7 +9,6 @@ Trap: to the superuser no directory is read-only. One whose mode lets nobody wri
 whoever asks.
 """
 
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vera.data.files.locations import put_in_place
+from vera.atomic_write import write_atomically
 
 Array = NDArray[np.float32]
 ANYBODY_WRITES = 0o222
@@ -33,9 +32,8 @@ def converted(source: Path, checksum: str, version: int, convert: Callable[[], A
     array = convert()
     if not source.parent.stat().st_mode & ANYBODY_WRITES:
         return array
-    with suppress(OSError), tempfile.TemporaryDirectory(prefix=".convert-", dir=source.parent) as work:
-        np.save(Path(work) / target.name, array)
-        put_in_place(Path(work) / target.name, source.parent)
+    with suppress(OSError), write_atomically(target) as file:
+        np.save(file, array)
     kept = _open(target)
     return array if kept is None else kept
 

@@ -13,8 +13,8 @@ from locations import SHARED
 from uci_helpers import ROWS, features, small_crop, small_hepmass, small_human, text, zipped
 
 from vera.data import Crop, Hepmass, Human
-from vera.data.files import uci_archive as uci
-from vera.data.files.checksums import record, sha256_of
+from vera.data.files import uci_archive
+from vera.data.files.checksums import record, compute_sha256
 from vera.data.tables import uci_human as human
 from vera.data.tables import uci_table as uci_tables
 from vera.errors import DataCorrupt, DataMissing
@@ -55,7 +55,7 @@ def test_a_split_is_the_papers(small, tmp_path, seed):
     assert split.train_labels.tolist() == file.labels[train].tolist()
     assert split.held_out_labels.tolist() == file.labels[held_out].tolist()
     assert (split.train.dtype, split.train_labels.dtype) == (torch.float32, torch.int64)
-    assert split.train_labels[split.shown].bincount().tolist() == [10] * kind.classes
+    assert split.train_labels[split.labelled_rows].bincount().tolist() == [10] * kind.classes
     assert split.facts[:3] == (len(file.kept), len(train), kind.classes)
 
 
@@ -119,7 +119,7 @@ def test_a_changed_file_is_not_read_if_its_checksum_was_recorded(small, tmp_path
     path.write_bytes(file.content + b"\0")
     with pytest.raises(
         DataCorrupt,
-        match=rf"has changed: its sha256 is {sha256_of(path)}.*vera data fetch {kind.file.source}",
+        match=rf"has changed: its sha256 is {compute_sha256(path)}.*vera data fetch {kind.file.source}",
     ):
         kind(tmp_path).split(0)
 
@@ -156,12 +156,12 @@ def test_the_converted_table_is_kept_and_opened_from_then_on(small, tmp_path, mo
     kind, file = small
     path = file.write(tmp_path)
     first = kind(tmp_path).split(0)
-    kept = tmp_path / f"{file.name}.{sha256_of(path)[:16]}-v1.npy"
+    kept = tmp_path / f"{file.name}.{compute_sha256(path)[:16]}-v1.npy"
     assert np.load(kept).shape == (ROWS, 1 + len(file.kept))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([file.name, kept.name])
     uci_tables._content.cache_clear()
     monkeypatch.setattr(kind, "read", None)  # a second conversion would now be a TypeError
-    assert isinstance(kind(tmp_path).table().x, np.memmap)
+    assert isinstance(kind(tmp_path).read_table().x, np.memmap)
     again = kind(tmp_path).split(0)
     assert torch.equal(first.train, again.train)
     assert torch.equal(first.train_labels, again.train_labels)
@@ -171,7 +171,7 @@ def test_the_converted_table_is_kept_and_opened_from_then_on(small, tmp_path, mo
 def test_a_kept_table_that_is_no_table_is_made_again(monkeypatch, tmp_path, damage):
     file = small_human(monkeypatch)
     path = file.write(tmp_path)
-    kept = tmp_path / f"{file.name}.{sha256_of(path)[:16]}-v1.npy"
+    kept = tmp_path / f"{file.name}.{compute_sha256(path)[:16]}-v1.npy"
     kept.write_bytes(damage) if damage is not None else np.save(kept, np.zeros((3, 3)))
     assert len(Human(tmp_path).split(0).train) == 180
     assert np.load(kept).shape == (ROWS, 5)
@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_written_only_costs_time(monkeypatch, tmp_path):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("vera.data.files.npy_cache.tempfile.TemporaryDirectory", refuse)
+    monkeypatch.setattr("vera.data.files.npy_cache.write_atomically", refuse)
     assert len(Human(tmp_path).split(0).train) == 180
     assert os.listdir(tmp_path) == before
 
@@ -260,7 +260,7 @@ def test_the_copy_with_recomputed_columns_says_so(monkeypatch, tmp_path):
     path = file.write(tmp_path)
     assert Human(tmp_path).name == "human"
     assert Human(tmp_path / "nowhere").name == "human"
-    monkeypatch.setattr(human, "RECOMPUTED", sha256_of(path))
+    monkeypatch.setattr(human, "RECOMPUTED", compute_sha256(path))
     assert Human(tmp_path).name == "human (columns 266–561 recomputed)"
     assert Human(tmp_path).split(0).name == "human (columns 266–561 recomputed)"
 
@@ -286,7 +286,7 @@ def test_reading_hepmass_takes_memory_in_proportion_to_its_numbers(tmp_path):
 
 def real_human():
     for folder in (os.environ.get("VERA_DATA"), SHARED / "data"):
-        if folder and (Path(folder) / uci.HUMAN.name).is_file():
+        if folder and (Path(folder) / uci_archive.HUMAN.name).is_file():
             return Path(folder)
     return None
 
@@ -304,7 +304,7 @@ def test_the_real_human_has_the_counts_of_table_8():
     assert split.facts[:3] == (523, 6_617, 6)
     assert round(split.facts.largest_class, 1) == 19.4
     assert len(split.held_out) == 735
-    assert len(split.shown) == 60
+    assert len(split.labelled_rows) == 60
     torch.testing.assert_close(
         split.train.double().mean(0), torch.zeros(523, dtype=torch.float64), atol=1e-5, rtol=0
     )
@@ -314,6 +314,6 @@ def test_the_real_human_has_the_counts_of_table_8():
 
 
 def test_files_are_declared_once():
-    assert set(uci.FILES) == set(SETS)
+    assert set(uci_archive.FILES) == set(SETS)
     for name, (kind, _) in SETS.items():
-        assert dataclasses.asdict(kind.file) == dataclasses.asdict(uci.FILES[name])
+        assert dataclasses.asdict(kind.file) == dataclasses.asdict(uci_archive.FILES[name])
