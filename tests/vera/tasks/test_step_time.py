@@ -19,7 +19,7 @@ from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_task
 from vera.tasks.studies.step_time import WARM_UP
 
-pytestmark = pytest.mark.usefixtures("random_images")
+pytestmark = pytest.mark.usefixtures("noise_images")
 
 NETWORKS = {
     "energy": {"name": "wrn", "depth": 10, "width": 1},
@@ -27,10 +27,10 @@ NETWORKS = {
 }
 
 
-class RandomImages(LabelledData):
+class NoiseImages(LabelledData):
     """Twenty random images of 8 × 8."""
 
-    name, classes, data_dim, channels, side, fingerprint = "random-images", 3, 192, 3, 8, "0002"
+    name, classes, data_dim, channels, side, fingerprint = "noise-images", 3, 192, 3, 8, "0002"
 
     def split(self, seed: int) -> Split:
         x: Tensor = torch.rand(20, 3, 8, 8, generator=torch.Generator().manual_seed(seed)) * 2 - 1
@@ -39,14 +39,14 @@ class RandomImages(LabelledData):
 
 
 @pytest.fixture
-def random_images(registries):
-    datasets.register("random-images")(RandomImages)
+def noise_images(registries):
+    datasets.register("noise-images")(NoiseImages)
 
 
 def spec_for(steps=4, name="vera", networks=NETWORKS, task="step-time", **settings):
     settings = {"k": 2} | settings if name == "vera" else settings
     return TrialSpec(
-        {"name": "random-images"}, networks, {"name": name, **settings}, steps, batch_size=4, task=task
+        {"name": "noise-images"}, networks, {"name": name, **settings}, steps, batch_size=4, task=task
     )
 
 
@@ -86,7 +86,7 @@ def test_both_methods_train_one_classifier_on_one_batch_in_alternating_order():
         method.step = lambda batch, name=name, plain=method.step: (
             turns.append((name, id(batch))) or plain(batch)
         )
-    batches = [RandomImages().split(0).stream(4, seed).next_batch() for seed in range(2)]
+    batches = [NoiseImages().split(0).stream(4, seed).next_batch() for seed in range(2)]
     for batch in batches:
         study.step(batch)
     first, second = map(id, batches)
@@ -98,7 +98,7 @@ def test_the_seconds_are_read_from_the_clock(monkeypatch):
     study = build(spec_for(steps=2)).method
     ticks = iter(range(0, 100, 2))
     monkeypatch.setattr("vera.tasks.studies.step_time.time.perf_counter", lambda: next(ticks))
-    metrics = study.step(RandomImages().split(0).stream(4, 0).next_batch())
+    metrics = study.step(NoiseImages().split(0).stream(4, 0).next_batch())
     assert study.seconds[0].tolist() == [2, 2]
     assert float(metrics["vera_seconds"]) == 2
 

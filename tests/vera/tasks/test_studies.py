@@ -49,7 +49,7 @@ def test_the_score_of_the_pca_generator_is_the_gradient_of_its_gaussian_log_dens
 
 
 def test_pca_with_the_deviation_reproduces_the_leading_variances_of_the_data():
-    points = EmbeddedMNISTPixels(side=14).training_points().double()
+    points = EmbeddedMNISTPixels(side=14).read_training_points().double()
     generator = models.create("pca-generator", x=points, latent_dim=20)
     ours, theirs = (
         torch.linalg.eigvalsh(matrix)[-20:]

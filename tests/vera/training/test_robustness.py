@@ -28,7 +28,7 @@ POINTS = torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
 
 
 @dataclass(eq=False)
-class Counting(Method):
+class CountingMethod(Method):
     """Keeps state in a list of optimisers, in a dict and in a plain number."""
 
     _: KW_ONLY
@@ -53,7 +53,7 @@ class Counting(Method):
         pass
 
 
-def trainer(method_class=Counting, steps=40, **options):
+def trainer(method_class=CountingMethod, steps=40, **options):
     torch.manual_seed(1)
     return Trainer(
         method_class(MLP(2, hidden=(8,)), **options.pop("settings", {})),
@@ -79,17 +79,15 @@ def test_state_in_lists_dicts_and_numbers_is_saved(tmp_path):
     assert torch.equal(weights(second), weights(straight))
 
 
-class Interrupted(Counting):
+@dataclass(eq=False)
+class InterruptedMethod(CountingMethod):
     def on_step(self):
         if self.count == 7:
             os.kill(os.getpid(), signal.SIGINT)
 
 
-Interrupted = dataclass(eq=False)(Interrupted)
-
-
 def test_ctrl_c_takes_effect_after_the_step_and_the_run_resumes_bit_identically(tmp_path):
-    straight, stopped, resumed = trainer(), trainer(Interrupted), trainer(Interrupted)
+    straight, stopped, resumed = trainer(), trainer(InterruptedMethod), trainer(InterruptedMethod)
     straight.run()
     with pytest.raises(KeyboardInterrupt):
         stopped.run()
@@ -103,7 +101,7 @@ def test_ctrl_c_takes_effect_after_the_step_and_the_run_resumes_bit_identically(
 
 
 def test_ctrl_c_writes_the_checkpoint(tmp_path):
-    stopped, resumed = trainer(Interrupted, checkpoint=tmp_path / "run.pt"), trainer(Interrupted)
+    stopped, resumed = trainer(InterruptedMethod, checkpoint=tmp_path / "run.pt"), trainer(InterruptedMethod)
     with pytest.raises(KeyboardInterrupt):
         stopped.run()
     resumed.restore(tmp_path / "run.pt")
@@ -118,17 +116,15 @@ def test_training_works_outside_the_main_thread():
     assert run.result.outcome == "ok"
 
 
-class Fragile(Counting):
+@dataclass(eq=False)
+class FragileMethod(CountingMethod):
     def on_step(self):
         if self.count == 5:
             raise RuntimeError("a bug in the method")
 
 
-Fragile = dataclass(eq=False)(Fragile)
-
-
 def test_a_run_that_failed_inside_a_step_cannot_be_saved_or_continued_but_restored(tmp_path):
-    run = trainer(Fragile)
+    run = trainer(FragileMethod)
     run.run(until=3)
     run.save(tmp_path / "run.pt")
     with pytest.raises(RuntimeError, match="a bug"):
@@ -243,7 +239,7 @@ def test_the_callers_own_handler_is_not_replaced():
     seen = []
     previous = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
     try:
-        assert trainer(Interrupted).run().outcome == "ok"
+        assert trainer(InterruptedMethod).run().outcome == "ok"
     finally:
         signal.signal(signal.SIGINT, previous)
     assert seen == [1]

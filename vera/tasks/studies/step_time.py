@@ -113,8 +113,8 @@ class StepTimeTask(Task):
         method = build_method(spec, data, self.methods)
         assert isinstance(method, ClassifierMethod)
         study = StepTimeComparison(method.energy, rounds=spec.steps)
-        how = {name: getattr(method, name) for name in EXECUTION_SETTINGS}
-        jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **how)
+        execution = {name: getattr(method, name) for name in EXECUTION_SETTINGS}
+        jem = JEM(method.energy, sampler_steps=self.sampler_steps, **JEM_SETTINGS, **execution)
         study.pair = {spec.method["name"]: method, RIVAL: jem}
         return assemble_trainer(spec, study, data, device=device, **options)
 
