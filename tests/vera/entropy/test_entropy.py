@@ -1,5 +1,4 @@
-"""The entropy-gradient estimators against the linear-Gaussian generator, where score, posterior and entropy
-are known."""
+"""Entropy-gradient estimators on the linear-Gaussian generator, where all targets have closed forms."""
 
 import math
 
@@ -29,8 +28,8 @@ WEIGHTS = {
 }
 
 
-def importance(generator, k, width=1.0):
-    """An estimator whose η is `width` times the posterior's own deviation."""
+def make_importance_entropy(generator, k, width=1.0):
+    """Return an estimator whose η is `width` times the deviation of the posterior."""
     entropy = ImportanceEntropy(generator.latent_dim, k, like=generator.log_sigma)
     with torch.no_grad():
         entropy.log_eta.copy_(math.log(width) - 0.5 * generator.precision().diagonal().log())
@@ -44,7 +43,7 @@ def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
     with torch.no_grad():
         pairs = generator.sample_with_latent(8)
     errors = [
-        score_error(importance(generator, k, width=2.0), generator, pairs, repeats=400)
+        score_error(make_importance_entropy(generator, k, width=2.0), generator, pairs, repeats=400)
         for k in (2, 20, 2_000)
     ]
     assert errors[0].rms_bias > 3 * errors[1].rms_bias > 9 * errors[2].rms_bias
@@ -52,20 +51,20 @@ def test_importance_score_converges_to_the_exact_score_as_k_grows(d):
 
 
 @pytest.mark.parametrize("d", [1, 2])
-def test_importance_score_of_each_pair_lies_in_its_confidence_interval(d):
+def test_importance_score_of_each_pair_is_in_its_confidence_interval(d):
     torch.manual_seed(10 + d)
     generator = make_linear_generator(
         WEIGHTS[d], sigma=0.4, bias=torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     )
-    entropy = importance(generator, 5_000, width=2.0)
+    entropy = make_importance_entropy(generator, 5_000, width=2.0)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(6)
     scores = torch.stack([-entropy.direction(generator, z0, x) for _ in range(300)])
     assert_mean(scores.flatten(1), generator.exact_score(x).detach().flatten())
 
 
-def entropy_gradients(generator, entropy, repeats, batch):
-    """Independent estimates of the gradient of H for W and log σ, through the graph that training uses."""
+def draw_entropy_gradients(generator, entropy, repeats, batch):
+    """Return independent estimates of the gradient of H for W and log σ, through the graph of training."""
     draws = []
     for _ in range(repeats):
         z0, x = generator.sample_with_latent(batch)
@@ -85,7 +84,9 @@ def test_entropy_gradient_for_weight_and_log_sigma(d):
     )
     by_autograd = torch.autograd.grad(generator.entropy(), [generator.weight, generator.log_sigma])
     torch.testing.assert_close(torch.cat([by_autograd[0].flatten(), by_autograd[1].view(1)]), closed_form)
-    draws = entropy_gradients(generator, importance(generator, 1_000, width=2.0), repeats=200, batch=200)
+    draws = draw_entropy_gradients(
+        generator, make_importance_entropy(generator, 1_000, width=2.0), repeats=200, batch=200
+    )
     assert_mean(draws, closed_form)
 
 
@@ -97,14 +98,16 @@ def test_entropy_gradient_by_hmc():
         [(inverse @ generator.weight.detach()).flatten(), (0.4**2 * inverse.trace()).view(1)]
     )
     entropy = HMCEntropy(2, burn_in=20, kept=5, step_size=0.4, adaptation=1e-6, like=generator.log_sigma)
-    assert_mean(entropy_gradients(generator, entropy, repeats=100, batch=200), closed_form)
+    assert_mean(draw_entropy_gradients(generator, entropy, repeats=100, batch=200), closed_form)
 
 
-def test_without_spread_round_z0_only_the_noise_is_seen():
-    """z_i = z0: the gradient for W has mean zero, the one for log σ has mean D."""
+def test_without_spread_around_z0_only_the_noise_contributes():
+    """With z_i = z0 the gradient for W has mean zero, and that for log σ has mean D."""
     torch.manual_seed(4)
     generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
-    draws = entropy_gradients(generator, importance(generator, 5, width=1e-9), repeats=300, batch=100)
+    draws = draw_entropy_gradients(
+        generator, make_importance_entropy(generator, 5, width=1e-9), repeats=300, batch=100
+    )
     assert_mean(draws, torch.tensor([0.0] * 6 + [3.0]))
 
 
@@ -124,12 +127,12 @@ def test_elbo_tunes_eta_to_the_posterior(shared):
     torch.testing.assert_close(torch.stack(late).mean(0), expected, rtol=0.03, atol=0)
 
 
-def test_elbo_gradient_vanishes_at_the_optimal_eta_and_not_beside_it():
+def test_elbo_gradient_vanishes_at_the_optimal_eta_only():
     torch.manual_seed(6)
     generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
 
     def gradients(width):
-        entropy = importance(generator, 20, width)
+        entropy = make_importance_entropy(generator, 20, width)
         with torch.no_grad():
             batches = [generator.sample_with_latent(200) for _ in range(200)]
         return torch.stack(
@@ -141,7 +144,7 @@ def test_elbo_gradient_vanishes_at_the_optimal_eta_and_not_beside_it():
     assert (gradients(1.2).mean(0) < 0).all()
 
 
-def test_tuning_leaves_no_gradient_on_the_generator():
+def test_tuning_computes_no_gradient_for_the_generator():
     generator = mlp_generator(2)
     entropy = ImportanceEntropy(2)
     z0, x = generator.sample_with_latent(10)
@@ -150,8 +153,8 @@ def test_tuning_leaves_no_gradient_on_the_generator():
     assert not entropy.direction(generator, z0, x).requires_grad
 
 
-def test_direction_is_the_weighted_posterior_mean_whatever_the_chunks(monkeypatch):
-    """All draws at once, or in parts over k, give the same direction for the same draws."""
+def test_direction_is_the_weighted_posterior_mean_for_any_chunks(monkeypatch):
+    """The same draws give the same direction for every number of chunks."""
     torch.manual_seed(7)
     generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     log_w, offsets = torch.randn(7, 4, dtype=torch.float64), torch.randn(7, 4, 3, dtype=torch.float64)
@@ -179,12 +182,11 @@ def test_ess_of_a_matched_gaussian_proposal(d, expected):
 
 
 def test_ess_of_the_estimator_itself_on_an_orthogonal_linear_generator():
-    """The estimator's own weights, not a simulation of them: W with orthogonal columns, η at the posterior's
-    deviation."""
+    """Uses the weights of the estimator itself; W has orthogonal columns and η is the posterior deviation."""
     torch.manual_seed(8)
     basis, _ = torch.linalg.qr(torch.randn(12, 10, dtype=torch.float64))
     generator = make_linear_generator(basis * torch.linspace(0.5, 3, 10), sigma=0.3)
-    ess = posterior_ess(importance(generator, 20), generator, 20_000)
+    ess = posterior_ess(make_importance_entropy(generator, 20), generator, 20_000)
     assert float(ess.mean()) == pytest.approx(3.01, rel=0.02)
     assert float(prior_ess(generator, 500).mean()) < 1.2
 
@@ -208,17 +210,17 @@ def ppca_errors():
         entropy = HMCEntropy(100, force=force)
         tune_estimator(entropy, generator, steps=400, batch=64)
         errors[force] = score_error(entropy, generator, pairs, repeats=200)
-    errors["importance"] = score_error(importance(generator, 20), generator, pairs, repeats=500)
-    errors["z0"] = score_error(importance(generator, 1, width=1e-9), generator, pairs, repeats=2)
+    errors["importance"] = score_error(make_importance_entropy(generator, 20), generator, pairs, repeats=500)
+    errors["z0"] = score_error(make_importance_entropy(generator, 1, width=1e-9), generator, pairs, repeats=2)
     return errors
 
 
-def test_full_force_is_far_less_biased_than_the_priors_force(ppca_errors):
+def test_full_force_is_far_less_biased_than_prior_force(ppca_errors):
     assert ppca_errors["prior_only"].rms_bias > 2.8 * ppca_errors["full"].rms_bias
     assert ppca_errors["full"].rms_bias < ppca_errors["z0"].rms_bias / 3
 
 
-def test_the_priors_force_hardly_leaves_z0(ppca_errors):
+def test_prior_force_hardly_moves_from_z0(ppca_errors):
     assert ppca_errors["prior_only"].rms_bias > 0.9 * ppca_errors["z0"].rms_bias
     assert ppca_errors["prior_only"].deviation < 0.3 * ppca_errors["full"].deviation
 
@@ -231,25 +233,25 @@ def test_importance_sampling_removes_a_fifth_of_the_bias_in_100_dimensions(ppca_
     )
 
 
-def test_posterior_sampling_sees_the_generator_that_made_x():
-    """Batch norm frozen at z0: the mean of x is reproduced, a row alone gives what it gives in company,
-    nothing is left behind."""
+def test_posterior_sampling_uses_the_generator_that_produced_x():
+    """With batch norm frozen at z0, the mean of x is reproduced for the batch and for single rows, and all
+    state is restored afterwards."""
     torch.manual_seed(11)
     generator = mlp_generator(3, latent_dim=2).double()
     z0 = generator.sample_latent(16)
     before = {name: value.clone() for name, value in generator.state_dict().items()}
-    made = generator.mean(z0)
+    expected = generator.mean(z0)
     with freeze_batch_statistics(generator.net, z0):
-        torch.testing.assert_close(generator(z0), made)
-        torch.testing.assert_close(generator(z0[:1]), made[:1])
-    torch.testing.assert_close(generator.mean(z0), made)
+        torch.testing.assert_close(generator(z0), expected)
+        torch.testing.assert_close(generator(z0[:1]), expected[:1])
+    torch.testing.assert_close(generator.mean(z0), expected)
     assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
     assert all(module.training for module in generator.modules())
 
 
 @pytest.mark.parametrize("force", ["full", "prior_only"])
 def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
-    """In d = 1 the posterior under frozen statistics is a curve that a grid integrates."""
+    """For d = 1 a grid integrates the posterior under frozen statistics."""
     torch.manual_seed(12)
     generator = mlp_generator(2, latent_dim=1, sigma=0.3).double()
     z0, x = generator.sample_pair(8)
@@ -265,7 +267,7 @@ def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
     assert_mean(draws, expected.flatten())
 
 
-def test_hmc_keeps_its_step_size_while_it_keeps_positions():
+def test_hmc_adapts_its_step_size_during_burn_in_only():
     generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(16)
@@ -278,8 +280,8 @@ def test_hmc_keeps_its_step_size_while_it_keeps_positions():
 
 
 @pytest.mark.parametrize(("force", "gradients"), [("full", 1 + 4 * 5), ("prior_only", 0)])
-def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
-    """One at the start, then five for each transition: the published code computes six, and the paper counts
+def test_hmc_computes_the_minimum_number_of_gradients(force, gradients):
+    """One at the start, then five per transition. The published code computes six, and the paper counts
     seven."""
     generator = make_linear_generator(WEIGHTS[2], sigma=0.4)
     with torch.no_grad():
@@ -291,7 +293,7 @@ def test_hmc_computes_no_more_gradients_than_it_needs(force, gradients):
 
 
 @pytest.mark.parametrize("shape", [(6,), (2, 3)], ids=["flat", "image"])
-def test_the_posteriors_force_is_the_gradient_of_its_density(shape):
+def test_the_posterior_force_is_the_gradient_of_the_log_density(shape):
     torch.manual_seed(0)
     net = torch.nn.Sequential(
         torch.nn.Linear(3, 8), torch.nn.Softplus(), torch.nn.Linear(8, 6), torch.nn.Unflatten(1, shape)

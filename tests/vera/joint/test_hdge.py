@@ -1,4 +1,4 @@
-"""HDGE against the same written out: one point, one class and one stored row at a time, in float64."""
+"""HDGE compared with a plain form: one point, one class and one stored row at a time, in float64."""
 
 import math
 from dataclasses import replace
@@ -32,7 +32,7 @@ def hdge(classifier=None, **settings):
 
 
 def plain_score(direction, label):
-    """logsumexp_c(onehot(y)_c · f̂_c), term by term."""
+    """Return logsumexp_c(onehot(y)_c · f̂_c), term by term."""
     return sum((direction[c] if c == label else 0 * direction[c]).exp() for c in range(len(direction))).log()
 
 
@@ -54,7 +54,7 @@ def plain_loss(classifier, batch, queue, *, temperature=0.1, alpha=1.0, beta=0.0
 @shared_or_not
 @pytest.mark.parametrize("temperature", [0.1, 0.7])
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (0.3, 0.2)])
-def test_the_step_descends_the_loss_written_out(shared, temperature, alpha, beta):
+def test_a_step_minimises_the_plain_form_of_the_loss(shared, temperature, alpha, beta):
     method, batch = hdge(temperature=temperature, alpha=alpha, beta=beta), make_labelled_batch(shared)
     method.begin(batch)
     expected = plain_loss(
@@ -79,7 +79,7 @@ def test_the_loss_is_a_softmax_over_all_scores_with_the_positive_first():
     torch.testing.assert_close(class_contrastive_loss(directions, labels, queue, 0.1), expected)
 
 
-def test_where_every_score_is_the_same_the_loss_counts_the_rows():
+def test_equal_scores_give_the_log_of_the_number_of_rows():
     rows = torch.full((10, 4), 0.5, dtype=torch.float64)
     assert class_contrastive_loss(rows[:3], torch.tensor([0, 1, 2]), rows, 0.1).tolist() == pytest.approx(
         [math.log(11)] * 3
@@ -88,7 +88,7 @@ def test_where_every_score_is_the_same_the_loss_counts_the_rows():
 
 @pytest.mark.parametrize("temperature", [0.1, 0.05])
 def test_the_temperature_divides_the_scores(temperature):
-    """One negative, opposite to the positive: the odds are e^{(s⁺ − s⁻)/τ}."""
+    """With one negative, opposite to the positive, the odds are e^{(s⁺ − s⁻)/τ}."""
     rows = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     loss = class_contrastive_loss(rows[:1], torch.tensor([0]), rows[1:], temperature)
     gap = math.log(math.e + 1) - math.log(1 / math.e + 1)
@@ -96,8 +96,8 @@ def test_the_temperature_divides_the_scores(temperature):
 
 
 @shared_or_not
-def test_with_a_density_weight_jems_loss_is_added_to_it(shared):
-    """γ and the samples belong to that part; α and β count once."""
+def test_density_weight_adds_jems_loss(shared):
+    """γ and the samples belong to JEM's term; α and β count once."""
     settings = {"alpha": 0.3, "beta": 0.2, "gamma": 0.1, "penalty": "half"}
     method, batch = hdge(density_weight=0.4, **settings), make_labelled_batch(shared)
     method.begin(batch)
@@ -122,7 +122,7 @@ def test_with_a_density_weight_jems_loss_is_added_to_it(shared):
     } == metrics.keys()
 
 
-def test_with_a_density_weight_its_chains_are_jems():
+def test_density_weight_uses_jems_chains():
     slope = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
     method = hdge(
         LinearClassifier(slope.expand(CLASSES, DIM)),
@@ -141,7 +141,7 @@ def test_with_a_density_weight_its_chains_are_jems():
     assert method.training_samples(3).shape == (3, DIM)
 
 
-def test_without_one_no_chains_are_kept():
+def test_without_density_weight_there_are_no_chains():
     method, batch = hdge(), make_labelled_batch(shared=True)
     method.begin(batch)
     method.step(batch)
@@ -158,7 +158,7 @@ def test_the_queue_starts_with_random_directions():
     assert not torch.equal(rows, LogitQueue(4_000, 10, like=torch.zeros(())).rows)
 
 
-def test_what_came_first_goes_first():
+def test_the_queue_is_first_in_first_out():
     queue = LogitQueue(5, 1, like=torch.zeros(()))
     numbered = torch.arange(1.0, 20.0).unsqueeze(1)
     queue.push(numbered[:3])
@@ -168,10 +168,12 @@ def test_what_came_first_goes_first():
     queue.push(numbered[7:9])
     assert sorted(queue.rows.flatten().tolist()) == [5, 6, 7, 8, 9]
     queue.push(numbered[:12])
-    assert sorted(queue.rows.flatten().tolist()) == [8, 9, 10, 11, 12], "of more than it holds, the last"
+    assert sorted(queue.rows.flatten().tolist()) == [8, 9, 10, 11, 12], (
+        "a larger push must keep the last rows"
+    )
 
 
-def test_a_step_stores_the_logits_that_it_saw_and_contrasts_with_earlier_ones_only():
+def test_a_step_stores_its_logits_and_contrasts_with_earlier_ones_only():
     method, batch = hdge(queue=14), make_labelled_batch(shared=True, n=9)
     method.begin(batch)
     at_random = method.negatives.rows.clone()
@@ -198,7 +200,7 @@ def test_the_queue_is_part_of_the_saved_state():
     assert torch.equal(one.negatives.rows, other.negatives.rows)
 
 
-def test_points_without_a_label_do_not_matter_to_it():
+def test_unlabelled_points_do_not_affect_the_loss():
     batch = make_labelled_batch(shared=False)
     losses = []
     for x in (batch.x, batch.x + 1):
@@ -208,7 +210,7 @@ def test_points_without_a_label_do_not_matter_to_it():
     assert torch.equal(*losses)
 
 
-def test_its_defaults_are_those_of_its_paper():
+def test_defaults_are_those_of_the_hdge_paper():
     method = HDGE(make_classifier())
     assert (method.queue, method.temperature, method.density_weight) == (65_536, 0.1, 0.0)
     assert method.negatives.rows.shape == (65_536, CLASSES)

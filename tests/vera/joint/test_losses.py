@@ -1,5 +1,4 @@
-"""The joint loss and its gradient against every term written plainly, in float64; which way β pushes; what is
-a constant."""
+"""The joint loss and its gradient compared with plain forms in float64; the sign of β; constants."""
 
 import itertools
 
@@ -25,7 +24,7 @@ from vera.models import StatisticsNetwork, mlp_generator
 from vera.spec.registry import joint_methods
 
 WEIGHTS = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.7, 0.4, 0.3), (100.0, 2.0, 0.1)]
-"""α, β and γ: each alone, and together."""
+"""α, β and γ, separately and together."""
 
 
 def samples(n=6):
@@ -36,7 +35,9 @@ def samples(n=6):
 @pytest.mark.parametrize("penalty", ["half", "full"])
 @pytest.mark.parametrize(("alpha", "beta", "gamma"), WEIGHTS)
 @pytest.mark.parametrize("activation", ["softplus", "leaky_relu"])
-def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty, shared):
+def test_the_joint_loss_and_its_gradient_match_the_plain_form(
+    activation, alpha, beta, gamma, penalty, shared
+):
     classifier, batch = make_classifier(activation), make_labelled_batch(shared)
     loss, metrics = joint_contrastive_loss(
         classifier, batch, samples(), gamma, penalty, alpha=alpha, beta=beta
@@ -52,7 +53,7 @@ def test_the_joint_loss_and_its_gradient(activation, alpha, beta, gamma, penalty
     assert ("class_entropy" in metrics, "penalty" in metrics) == (beta > 0, gamma > 0)
 
 
-def test_the_parts_are_what_they_are_called():
+def test_metrics_are_the_terms_of_the_loss():
     classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     loss, metrics = joint_contrastive_loss(classifier, batch, samples(), 0.3, "half", alpha=0.7, beta=0.4)
     parts = {name: float(value) for name, value in metrics.items()}
@@ -69,7 +70,7 @@ def test_the_parts_are_what_they_are_called():
     assert loss.requires_grad
 
 
-def test_the_entropy_of_known_distributions():
+def test_class_entropy_of_known_distributions():
     p = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0.0, 0.0]], dtype=torch.float64)
     assert class_entropy(p.clamp_min(1e-300).log()).item() == pytest.approx(
         (4 * 0.25 * 1.3862943611 + 0.6931471806) / 2
@@ -77,8 +78,8 @@ def test_the_entropy_of_known_distributions():
     assert class_entropy(torch.tensor([[1e4, 0.0, -1e4]])).item() == 0
 
 
-def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
-    """Samples that are the data take the energy terms out of the loss."""
+def test_a_step_on_the_beta_term_makes_predictions_more_certain():
+    """With the data as samples the energy terms cancel."""
     classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     before = float(plain_class_entropy(classifier, batch.x).detach())
     loss, _ = joint_contrastive_loss(classifier, batch, batch.x, 0.0, "half", alpha=0.0, beta=1.0)
@@ -91,7 +92,7 @@ def test_a_step_with_beta_alone_makes_the_predictions_more_certain():
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.1])
-def test_samples_are_constants_and_the_batch_is_left_alone(gamma):
+def test_samples_are_constants_and_the_batch_is_unchanged(gamma):
     classifier, batch = make_classifier(), make_labelled_batch(shared=False)
     moving = samples().requires_grad_(True)
     loss, _ = joint_contrastive_loss(classifier, batch, moving * 1.0, gamma, "half", alpha=1.0, beta=0.1)
@@ -127,7 +128,7 @@ def test_three_methods_share_the_joint_loss():
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 @pytest.mark.parametrize("penalty", ["half", "full"])
 @pytest.mark.parametrize("name", CONTRASTIVE)
-def test_a_step_of_the_energy_descends_the_joint_loss_on_the_samples_of_its_method(name, penalty, shared):
+def test_an_energy_step_minimises_the_joint_loss_on_the_methods_samples(name, penalty, shared):
     torch.manual_seed(0)
     classifier, twin, batch = make_classifier(), make_classifier(), make_labelled_batch(shared)
     weights = {"alpha": 0.7, "beta": 0.4, "gamma": 0.3, "penalty": penalty}
@@ -142,7 +143,7 @@ def test_a_step_of_the_energy_descends_the_joint_loss_on_the_samples_of_its_meth
     method.energy_loss = watched
     metrics = method.step(batch)
     ((seen, drawn),) = used
-    assert seen.shared == shared
+    assert seen.is_shared == shared
     assert len(drawn) == len(batch.x)
     expected = plain_joint_loss(twin, batch, drawn, **weights)
     assert float(metrics["loss"]) == pytest.approx(float(expected.detach()), rel=1e-10)
@@ -167,7 +168,7 @@ def test_generated_and_stored_samples_are_constants_in_the_energy_loss(name):
     def watched(seen, drawn):
         loss, metrics = plain(seen, drawn)
         reached = torch.autograd.grad(loss, others, retain_graph=True, allow_unused=True) if others else ()
-        assert all(slope is None for slope in reached), "the energy's loss reaches another network"
+        assert all(slope is None for slope in reached), "the energy loss has a gradient in another network"
         watched.called = True
         return loss, metrics
 
@@ -179,7 +180,7 @@ def test_generated_and_stored_samples_are_constants_in_the_energy_loss(name):
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
-def test_supervised_training_descends_the_cross_entropy_on_labelled_points(shared):
+def test_supervised_training_minimises_the_cross_entropy_on_labelled_points(shared):
     classifier, twin, batch = make_classifier(), make_classifier(), make_labelled_batch(shared)
     metrics = Supervised(classifier, lr=1e-9).step(batch)
     expected = plain_cross_entropy(twin, batch.labelled, batch.labels)
@@ -189,7 +190,7 @@ def test_supervised_training_descends_the_cross_entropy_on_labelled_points(share
     )
 
 
-def test_supervised_training_never_looks_at_the_unlabelled_points():
+def test_supervised_training_ignores_unlabelled_points():
     batch = make_labelled_batch(shared=False)
     other = LabelledBatch(batch.x + 100, batch.labelled, batch.labels)
     found = []
@@ -200,8 +201,8 @@ def test_supervised_training_never_looks_at_the_unlabelled_points():
     assert torch.equal(*found)
 
 
-def test_the_slope_of_a_linear_energy_is_penalised_by_its_closed_form():
-    """Equal rows w: f = w·x + log C, so ‖∇f‖² = ‖w‖² everywhere."""
+def test_the_penalty_of_a_linear_energy_has_its_closed_form():
+    """With equal rows w, f = w·x + log C, so ‖∇f‖² = ‖w‖² everywhere."""
     w = torch.tensor([0.6, -0.8, 2.0], dtype=torch.float64)
     classifier, batch = LinearClassifier(w.expand(CLASSES, DIM)), make_labelled_batch(shared=True)
     for gamma, (penalty, factor) in itertools.product((0.1, 3.0), [("half", 0.5), ("full", 1.0)]):

@@ -1,5 +1,4 @@
-"""The precision of a classifier's passes: what is refused on a CPU, and what float16 and bfloat16 do where
-they are let."""
+"""Precision of a classifier's forward passes: rejected on a CPU, and the effect of float16 and bfloat16."""
 
 import os
 import signal
@@ -26,18 +25,18 @@ from vera.spec.trial_spec import TrialSpec
 @pytest.mark.parametrize(
     ("precision", "reason"), [("bfloat16", "illegal instruction"), ("float16", "slower")]
 )
-def test_less_than_float32_is_refused_on_a_cpu_and_why(precision, reason):
+def test_lower_precision_is_rejected_on_a_cpu(precision, reason):
     method = make_joint_method("supervised", precision=precision)
-    with raises_with(SettingError, "supervised", f"precision='{precision}' needs a GPU", reason):
+    with raises_with(SettingError, "supervised", f"precision='{precision}'", "GPU", reason):
         method.begin(make_images())
 
 
-def test_a_precision_that_there_is_not_is_refused():
-    with raises_with(SettingError, "precision must be one of", "'float32'", "'float64'"):
+def test_an_unknown_precision_is_rejected():
+    with raises_with(SettingError, "precision", "'float32'", "'float64'"):
         make_joint_method("supervised", precision="float64")
 
 
-def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
+def test_execution_settings_are_part_of_the_trial_identity(registries):
     datasets.register("blobs")(Blobs)
     spec = {
         "dataset": {"name": "blobs"},
@@ -57,8 +56,8 @@ def test_how_it_is_computed_is_part_of_a_trials_identity(registries):
     assert set(EXECUTION_SETTINGS) <= settings_of(Supervised).keys()
 
 
-def lowered(monkeypatch, name, precision, **settings):
-    """On this CPU after all: it is small enough."""
+def make_low_precision(monkeypatch, name, precision, **settings):
+    """Return a method with lower precision on a CPU; the networks are small enough for it."""
     monkeypatch.setattr("vera.joint.forward_passes.ON_CPU", {})
     return make_joint_method(name, precision=precision, **settings)
 
@@ -69,18 +68,17 @@ def lowered(monkeypatch, name, precision, **settings):
     + [("jem", {"gamma": 0.1}), ("hdge", {"gamma": 0.1}), ("vera", {"gamma": 0.0})],
 )
 def test_float16_is_close_to_float32(name, settings, monkeypatch):
-    """With and without a gradient penalty."""
-    usual, low = (
+    default, low = (
         run_two_steps(make_joint_method(name, **settings)),
-        run_two_steps(lowered(monkeypatch, name, "float16", **settings)),
+        run_two_steps(make_low_precision(monkeypatch, name, "float16", **settings)),
     )
-    for metric in usual.metrics:
-        torch.testing.assert_close(usual.metrics[metric], low.metrics[metric], rtol=0.02, atol=0.02)
-    assert find_differences(usual, low), "and it is not float32"
+    for metric in default.metrics:
+        torch.testing.assert_close(default.metrics[metric], low.metrics[metric], rtol=0.02, atol=0.02)
+    assert find_differences(default, low), "the results are those of float32"
 
 
-def slopes(method, x):
-    """The gradient of a cross-entropy in the weights, as an optimiser's step finds it, and that of f in x."""
+def compute_gradients(method, x):
+    """Return ∇f(x), and the gradient of the cross-entropy in the weights as the optimiser step gets it."""
     batch = make_images()
     method.begin(batch)
     with method.passes.install():
@@ -90,47 +88,49 @@ def slopes(method, x):
     return in_x, torch.cat([w.grad.flatten() for w in method.energy_weights])
 
 
-def test_gradients_in_float16_are_scaled_inside_and_true_outside(monkeypatch):
+def test_float16_gradients_are_scaled_inside_the_network_only(monkeypatch):
     inside = []
-    usual, low = make_joint_method("supervised"), lowered(monkeypatch, "supervised", "float16")
+    default, low = make_joint_method("supervised"), make_low_precision(monkeypatch, "supervised", "float16")
     low.energy.output.register_full_backward_hook(
         lambda _, __, outwards: inside.append(outwards[0].abs().max())
     )
     x = make_images().x
-    for true, found in zip(slopes(usual, x), slopes(low, x), strict=True):
+    for true, found in zip(compute_gradients(default, x), compute_gradients(low, x), strict=True):
         assert (true - found).norm() < 0.02 * true.norm()
     assert max(inside) > LOSS_SCALE / 10
     assert all(w.dtype == torch.float32 for w in low.energy_weights)
 
 
-def test_float16_cannot_be_differentiated_twice_unnoticed(monkeypatch):
-    """A method of a user's own may try; its gradient would be wrong by the scale."""
-    method = lowered(monkeypatch, "supervised", "float16")
+def test_differentiating_float16_twice_raises(monkeypatch):
+    """A custom method may try it; its gradient would be wrong by the scale."""
+    method = make_low_precision(monkeypatch, "supervised", "float16")
     x = make_images().x.requires_grad_(True)
     with method.passes.install():
         (slope,) = torch.autograd.grad(method.energy(x).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with raises_with(RuntimeError, "once_differentiable"):
         slope.square().sum().backward()
 
 
 BFLOAT16 = """
-import vera.joint.forward_passes as precision
-from conformance import differences
-from passes_helpers import made, stepped
+import vera.joint.forward_passes as forward_passes
+from conformance import find_differences
+from passes_helpers import make_joint_method, run_two_steps
 
-precision.ON_CPU = {}
-usual, low = (stepped(made("vera", precision=p, gamma=1.0)) for p in ("float32", "bfloat16"))
-assert differences(usual, low)
-for name, value in usual.metrics.items():
+forward_passes.ON_CPU = {}
+default, low = (
+    run_two_steps(make_joint_method("vera", precision=p, gamma=1.0)) for p in ("float32", "bfloat16")
+)
+assert find_differences(default, low)
+for name, value in default.metrics.items():
     assert abs(float(value - low.metrics[name])) < 0.05 * (1 + abs(float(value))), name
-for name, slope in usual.gradients.items():
+for name, slope in default.gradients.items():
     if name.startswith("energy."):
         assert float((slope - low.gradients[name]).norm()) < 0.1 * float(slope.norm()) + 1e-3, name
 """
 
 
-def test_bfloat16_is_close_to_float32_and_is_differentiated_twice():
-    """In a process of its own, because of what can happen on a CPU."""
+def test_bfloat16_is_close_to_float32_with_second_derivatives():
+    """Runs in a subprocess, because bfloat16 can be an illegal instruction on a CPU."""
     here = HELPERS
     path = os.pathsep.join(map(str, (here, here.parent, here.parents[1])))
     ended = subprocess.run(
@@ -144,7 +144,7 @@ def test_bfloat16_is_close_to_float32_and_is_differentiated_twice():
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_scaled_gradient():
+def test_scale_gradient_multiplies_the_gradient():
     x = torch.ones(3, requires_grad=True)
     scale_gradient(x, 4.0).square().sum().backward()
     assert x.grad.tolist() == [8, 8, 8]
@@ -152,11 +152,11 @@ def test_a_scaled_gradient():
 
 
 def test_losses_and_generated_points_stay_float32(monkeypatch):
-    method = lowered(monkeypatch, "vera", "float16", gamma=0.0)
+    method = make_low_precision(monkeypatch, "vera", "float16", gamma=0.0)
     inner = []
     method.energy.output.register_forward_hook(lambda _, __, result: inner.append(result.dtype))
     report = run_two_steps(method)
     assert torch.float16 in inner
-    assert all(value.dtype == torch.float32 for part in report for value in part.values())
+    assert all(value.dtype == torch.float32 for values in report for value in values.values())
     assert method.energy(make_images().x).dtype == torch.float32
-    assert inner[-1] == torch.float32, "after the step all is as it was"
+    assert inner[-1] == torch.float32, "lower precision must end with the step"

@@ -1,5 +1,4 @@
-"""Classifiers as energy models: f against numpy in float64, the paper's sizes, and what a constant on all
-logits does."""
+"""Classifiers as energy models: f compared with numpy in float64, the paper's sizes, invalid classifiers."""
 
 import math
 
@@ -24,9 +23,8 @@ def leaky(x):
     return np.where(x > 0, x, 0.2 * x)
 
 
-def by_numpy(classifier, x):
-    """Logits of the network from its stored weights alone; a weight-normalised layer is its gain times unit
-    rows."""
+def numpy_logits(classifier, x):
+    """Return the logits computed from the stored weights; weight norm is a gain times unit rows."""
     state = {name: value.numpy() for name, value in classifier.double().state_dict().items()}
     layers = sorted({name.split(".")[1] for name in state}, key=int)
     for layer in layers:
@@ -47,7 +45,7 @@ def test_logits_and_f_agree_with_numpy(weight_normalised):
         for weight in classifier.parameters():
             weight.mul_(3.0)
     x = torch.randn(40, 5, dtype=torch.float64)
-    logits = by_numpy(classifier, x.numpy())
+    logits = numpy_logits(classifier, x.numpy())
     np.testing.assert_allclose(classifier.logits(x).detach(), logits, atol=1e-10)
     np.testing.assert_allclose(classifier(x).detach(), logsumexp(logits, axis=1), atol=1e-10)
     single = classifier.float()(x.float()).detach()
@@ -55,12 +53,12 @@ def test_logits_and_f_agree_with_numpy(weight_normalised):
 
 
 @pytest.mark.parametrize("size", [-1e4, -100.0, 100.0, 1e4])
-def test_f_of_large_logits_neither_overflows_nor_vanishes(size):
+def test_f_of_large_logits_neither_overflows_nor_underflows(size):
     classifier = LinearClassifier(torch.zeros(CLASSES, DIM), torch.full((CLASSES,), size))
     assert classifier(torch.zeros(1, DIM)).item() == pytest.approx(size + math.log(CLASSES), rel=1e-6)
 
 
-def test_a_constant_on_all_logits_moves_f_and_nothing_else():
+def test_a_constant_on_all_logits_changes_only_f():
     x = make_labelled_batch(shared=True).x
     classifier = make_classifier()
     f, p, slope = classifier(x), torch.softmax(classifier.logits(x), 1), gradient(classifier, x)
@@ -71,7 +69,7 @@ def test_a_constant_on_all_logits_moves_f_and_nothing_else():
     torch.testing.assert_close(gradient(classifier, x), slope)
 
 
-def test_what_holds_for_every_logsumexp():
+def test_f_has_the_properties_of_a_logsumexp():
     x = make_labelled_batch(shared=True).x
     classifier = make_classifier()
     logits, f = classifier.logits(x).detach(), classifier(x).detach()
@@ -86,7 +84,7 @@ def test_what_holds_for_every_logsumexp():
     )
 
 
-def count(network):
+def count_weights(network):
     return sum(weight.numel() for weight in network.parameters())
 
 
@@ -104,7 +102,7 @@ def test_the_tabular_energies_have_the_papers_sizes(data_dim, classes, weight_no
     network = models.create(
         "mlp-classifier", data_dim=data_dim, classes=classes, weight_normalised=weight_normalised
     )
-    assert count(network) == expected
+    assert count_weights(network) == expected
     assert network.logits(torch.zeros(2, data_dim)).shape == (2, classes)
 
 
@@ -120,36 +118,36 @@ def test_the_tabular_energies_have_the_papers_sizes(data_dim, classes, weight_no
 def test_the_tabular_generators_have_the_papers_sizes(latent_dim, data_dim, output, expected):
     settings = {"hidden": (500, 500, 500), "activation": "softplus", "output": output}
     generator = models.create("mlp-generator", latent_dim=latent_dim, data_dim=data_dim, **settings)
-    assert count(generator) == expected + 1, "σ is one more"
+    assert count_weights(generator) == expected + 1, "σ is one more parameter"
     mean = generator(torch.randn(64, latent_dim) * 100)
     assert bool(mean.abs().max() <= 1) == (output == "tanh")
 
 
-def test_weight_norm_is_on_the_hidden_layers_alone():
+def test_weight_norm_is_on_the_hidden_layers_only():
     plain, normalised = (MLPClassifier(4, 3, hidden=(6, 5), weight_normalised=flag) for flag in (False, True))
-    assert count(normalised) - count(plain) == 6 + 5
+    assert count_weights(normalised) - count_weights(plain) == 6 + 5
     names = {name.rsplit(".", 1)[0] for name, _ in normalised.named_parameters() if "original" in name}
     assert len(names) == 2
-    assert not any(name.startswith("net.4") for name in names), "the output is plain"
+    assert not any(name.startswith("net.4") for name in names), "the output must not have weight norm"
 
 
 @pytest.mark.parametrize("make", [Supervised, VAT, lambda energy: JointVERA(energy, mlp_generator(3))])
-def test_an_energy_without_classes_is_refused(make):
-    with raises_with(SettingError, ": energy must be a Classifier, got MLP."):
+def test_an_energy_without_classes_is_rejected(make):
+    with raises_with(SettingError, "energy", "Classifier", "got MLP"):
         make(MLP(3))
 
 
 def test_classes_and_dimensions_come_from_the_data():
-    class Data:
+    class SevenNumbers:
         data_dim, classes = 7, 5
 
     networks = {"energy": {"name": "mlp-classifier", "hidden": [8]}}
     spec = TrialSpec({"name": "any"}, networks, {"name": "supervised"}, steps=1)
-    assert build_method(spec, Data(), joint_methods).energy.logits(torch.zeros(1, 7)).shape == (1, 5)
+    assert build_method(spec, SevenNumbers(), joint_methods).energy.logits(torch.zeros(1, 7)).shape == (1, 5)
 
 
-class Crooked(Classifier):
-    """Logits of a shape that is no classifier's."""
+class MisshapenClassifier(Classifier):
+    """Returns logits of an arbitrary shape."""
 
     def __init__(self, *shape):
         super().__init__()
@@ -163,7 +161,7 @@ class Crooked(Classifier):
 
 
 @pytest.mark.parametrize("shape", [(2,), (4, 4)])
-def test_logits_that_do_not_fit_the_labels_are_refused_before_the_first_step(shape):
+def test_logits_that_do_not_fit_the_labels_are_rejected_before_the_first_step(shape):
     batch = LabelledBatch(torch.zeros(4, DIM), torch.zeros(4, DIM), torch.tensor([0, 1, 2, 3]))
-    with raises_with(IncompatibleModel, "supervised: logits of shape", "have no place for class 3"):
-        Supervised(Crooked(*shape)).begin(batch)
+    with raises_with(IncompatibleModel, "supervised", str((2, *shape)), "class 3"):
+        Supervised(MisshapenClassifier(*shape)).begin(batch)

@@ -1,4 +1,4 @@
-"""The generator: its σ, and which statistics batch norm uses in which pass."""
+"""The generator: its σ, and the statistics of batch norm in each pass."""
 
 import copy
 import math
@@ -21,7 +21,7 @@ def generator() -> Generator:
     return Generator(MLPGenerator(2, 3, hidden=(8,)), sigma=0.1)
 
 
-def averages(generator: Generator) -> dict[str, torch.Tensor]:
+def copy_averages(generator: Generator) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in generator.named_buffers()}
 
 
@@ -47,24 +47,24 @@ def test_sigma_starts_at_its_lower_bound():
         {"sigma_max": math.inf},
     ],
 )
-def test_a_sigma_outside_its_range_is_refused(sigmas):
+def test_a_sigma_outside_its_range_is_rejected(sigmas):
     with raises_with(SettingError, "Generator", "sigma"):
         Generator(nn.Linear(2, 2), 2, **sigmas)
 
 
-def test_the_latent_dimension_is_taken_from_the_network_or_asked_for():
+def test_the_latent_dimension_comes_from_the_network_or_must_be_given():
     assert Generator(MLPGenerator(5, 2)).latent_dim == 5
     with raises_with(SettingError, "Linear", "latent_dim"):
         Generator(nn.Linear(2, 2))
 
 
-def test_the_mean_has_the_statistics_of_its_batch_and_leaves_the_averages_alone(generator):
-    z, before = generator.sample_latent(16), averages(generator)
+def test_the_mean_uses_batch_statistics_without_updating_the_averages(generator):
+    z, before = generator.sample_latent(16), copy_averages(generator)
     assert torch.equal(generator.mean(z), copy.deepcopy(generator).net(z))
-    assert find_differences(before, averages(generator)) == []
+    assert find_differences(before, copy_averages(generator)) == []
 
 
-def test_the_mean_has_the_statistics_of_its_batch_in_evaluation_mode_too(generator):
+def test_the_mean_uses_batch_statistics_in_evaluation_mode(generator):
     z = generator.sample_latent(16)
     expected = generator.mean(z)
     generator.eval()
@@ -72,10 +72,10 @@ def test_the_mean_has_the_statistics_of_its_batch_in_evaluation_mode_too(generat
     assert not generator.net.training
 
 
-def test_sampling_for_the_energy_moves_the_averages(generator):
-    before = averages(generator)
+def test_sampling_for_the_energy_updates_the_averages(generator):
+    before = copy_averages(generator)
     generator.sample_with_latent(16)
-    after = averages(generator)
+    after = copy_averages(generator)
     tracked = [name for name in before if name.endswith("num_batches_tracked")]
     assert tracked
     assert all(after[name] == before[name] + 1 for name in tracked)
@@ -120,7 +120,7 @@ def test_the_noise_has_deviation_sigma(generator):
     assert spread == pytest.approx(0.1, rel=4 / math.sqrt(2 * 60_000))
 
 
-def test_a_double_generator_draws_and_means_in_double(generator):
+def test_a_double_generator_computes_in_double(generator):
     generator.double()
     z0, x = generator.sample_with_latent(4)
     assert {
@@ -132,7 +132,7 @@ def test_a_double_generator_draws_and_means_in_double(generator):
     } == {torch.float64}
 
 
-def test_statistics_and_modes_come_back_after_an_error(generator):
+def test_statistics_and_modes_are_restored_after_an_error(generator):
     with (
         pytest.raises(ZeroDivisionError),
         use_batch_statistics(generator.net),
@@ -140,12 +140,12 @@ def test_statistics_and_modes_come_back_after_an_error(generator):
     ):
         raise ZeroDivisionError
     assert all(module.training for module in generator.modules())
-    before = averages(generator)
+    before = copy_averages(generator)
     generator.sample_with_latent(8)
-    assert find_differences(before, averages(generator))
+    assert find_differences(before, copy_averages(generator))
 
 
-def test_evaluating_gives_every_part_its_own_mode_back():
+def test_evaluation_mode_restores_the_mode_of_each_module():
     net = nn.Sequential(nn.Linear(2, 2), nn.Dropout())
     net[1].eval()
     with evaluation_mode(net):
@@ -153,7 +153,7 @@ def test_evaluating_gives_every_part_its_own_mode_back():
     assert [net.training, net[0].training, net[1].training] == [True, True, False]
 
 
-def test_batch_norm_without_averages_stays_without():
+def test_batch_norm_without_running_averages_is_unchanged():
     net = nn.Sequential(nn.BatchNorm1d(2, track_running_stats=False))
     with use_batch_statistics(net):
         pass

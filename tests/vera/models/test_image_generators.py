@@ -1,5 +1,4 @@
-"""The image generators: shapes, shortcuts, initialisation, and which statistics batch norm uses for
-images."""
+"""Image generators: shapes, shortcuts, initialisation, and the statistics of batch norm."""
 
 import math
 
@@ -26,7 +25,7 @@ def seeded():
 
 @pytest.mark.parametrize("side", [8, 16, 32, 64])
 @pytest.mark.parametrize("kind", GENERATORS)
-def test_generators_make_images_of_their_side_within_the_range_of_data(kind, side):
+def test_generators_return_images_of_their_side_in_the_data_range(kind, side):
     generator = GENERATORS[kind](side)
     mean = generator(generator.sample_latent(4))
     assert mean.shape == (4, 3, side, side)
@@ -45,7 +44,7 @@ def test_a_learned_shortcut_is_a_convolution_of_the_doubled_map():
     assert torch.allclose(found, residual + block.shortcut(double(x)))
 
 
-def test_a_plain_shortcut_adds_the_raw_map_doubled():
+def test_a_plain_shortcut_adds_the_doubled_input():
     block, x = UpBlock(4, "plain"), torch.randn(3, 4, 5, 5)
     nn.init.zeros_(block.after[-1].weight)
     nn.init.zeros_(block.after[-1].bias)
@@ -67,28 +66,28 @@ def test_the_sngan_generator_starts_xavier_uniform_with_gain_root_two(shortcut):
     assert len(layers) == (11 if shortcut == "learned" else 8)
 
 
-def running(net):
+def copy_buffers(net):
     return {name: value.clone() for name, value in net.named_buffers()}
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
-def test_batch_statistics_leave_the_averages_alone(kind):
+def test_batch_statistics_do_not_update_the_running_averages(kind):
     generator = GENERATORS[kind](8)
-    z, before = generator.sample_latent(6), running(generator.net)
+    z, before = generator.sample_latent(6), copy_buffers(generator.net)
     mean = generator.mean(z)
-    assert find_differences(before, running(generator.net)) == []
+    assert find_differences(before, copy_buffers(generator.net)) == []
     assert torch.equal(generator(z), mean)
-    assert find_differences(before, running(generator.net))
+    assert find_differences(before, copy_buffers(generator.net))
     with evaluation_mode(generator.net):
         assert not torch.allclose(generator(z), mean, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", GENERATORS)
-def test_frozen_statistics_treat_every_image_alone(kind):
+def test_frozen_statistics_process_each_image_independently(kind):
     generator = GENERATORS[kind](8).double()
-    z0, before = generator.sample_latent(6), running(generator.net)
+    z0, before = generator.sample_latent(6), copy_buffers(generator.net)
     expected = generator.mean(z0)
     with freeze_batch_statistics(generator.net, z0):
         assert torch.allclose(generator(z0), expected)
         assert torch.allclose(generator(z0[2:4]), expected[2:4])
-    assert find_differences(before, running(generator.net)) == []
+    assert find_differences(before, copy_buffers(generator.net)) == []

@@ -1,5 +1,4 @@
-"""The image networks: the paper's counts, f against plain restatements of the architectures, and gradients of
-gradients."""
+"""Image networks: the paper's parameter counts, plain forms of the architectures, gradients of gradients."""
 
 import math
 
@@ -36,7 +35,7 @@ COUNTS = [
     ("digit-classifier", {}, 7_393_034),
     ("digit-classifier", {"side": 28}, 1_199_882),
 ]
-"""Counts of the paper's networks; a generator's σ comes on top."""
+"""Parameter counts of the paper's networks, without the σ of a generator."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +43,11 @@ def seeded():
     torch.manual_seed(0)
 
 
-def tiny(dropout_rate: float = 0.0) -> WideResNet:
+def make_wrn(dropout_rate: float = 0.0) -> WideResNet:
     return WideResNet(3, depth=10, width=1, dropout=dropout_rate)
 
 
-def images(n: int = 3, height: int = 8, width: int = 8, channels: int = 3) -> torch.Tensor:
+def make_images(n: int = 3, height: int = 8, width: int = 8, channels: int = 3) -> torch.Tensor:
     return torch.rand(n, channels, height, width) * 2 - 1
 
 
@@ -68,7 +67,7 @@ def test_parameter_counts_are_the_papers(name, settings, expected):
     ("height", "width"), [(32, 32), (39, 32), (32, 39), (64, 64), (28, 28), (8, 8), (1, 1)]
 )
 def test_a_wide_resnet_takes_images_of_any_size(height, width):
-    model, x = tiny(), images(2, height, width)
+    model, x = make_wrn(), make_images(2, height, width)
     assert model.logits(x).shape == (2, 3)
     assert model(x).shape == (2,)
 
@@ -78,45 +77,43 @@ def test_depth_counts_all_convolutions_and_width_the_maps(depth, width):
     with torch.device("meta"):
         model = WideResNet(10, depth, width)
     convolutions = [m for m in model.modules() if isinstance(m, nn.Conv2d)]
-    assert len(convolutions) == depth - (
-        width == 1
-    )  # at width 1 the first group has as many maps as its input: no shortcut
+    # At width 1 the first group has as many maps as its input, so it has no shortcut.
+    assert len(convolutions) == depth - (width == 1)
     assert model.output.in_features == 64 * width
 
 
 @pytest.mark.parametrize("side", [8, 16, 32, 64])
-def test_the_dcgan_energy_halves_its_side_down_to_one_number(side):
+def test_the_dcgan_energy_maps_an_image_to_one_number(side):
     energy = DCGANEnergy(side=side, width=2)
-    assert energy(images(2, side, side)).shape == (2,)
-    assert energy(images(1, side, side)).shape == (1,)
+    assert energy(make_images(2, side, side)).shape == (2,)
+    assert energy(make_images(1, side, side)).shape == (1,)
     assert len([m for m in energy.modules() if isinstance(m, nn.Conv2d)]) == math.log2(side / 4) + 1
 
 
 @pytest.mark.parametrize("side", [6, 28, 32, 64])
 def test_the_digit_classifier_takes_grey_images(side):
-    assert DigitClassifier(side=side).logits(images(2, side, side, channels=1)).shape == (2, 10)
+    assert DigitClassifier(side=side).logits(make_images(2, side, side, channels=1)).shape == (2, 10)
 
 
-@pytest.mark.parametrize("model", [tiny, lambda: DigitClassifier(side=8)])
+@pytest.mark.parametrize("model", [make_wrn, lambda: DigitClassifier(side=8)])
 def test_f_is_the_logsumexp_of_the_logits(model):
     model = model().eval()
-    x = images(channels=1 if isinstance(model, DigitClassifier) else 3)
+    x = make_images(channels=1 if isinstance(model, DigitClassifier) else 3)
     assert torch.allclose(model(x), model.logits(x).exp().sum(1).log())
 
 
-@pytest.mark.parametrize("energy", [tiny, lambda: DCGANEnergy(side=8, width=4)])
+@pytest.mark.parametrize("energy", [make_wrn, lambda: DCGANEnergy(side=8, width=4)])
 def test_f_of_one_image_does_not_depend_on_the_others(energy):
-    energy, x = energy(), images(5)
+    energy, x = energy(), make_images(5)
     assert not [m for m in energy.modules() if isinstance(m, _BatchNorm)]
     assert torch.allclose(energy(x)[:1], energy(x[:1]), atol=1e-6)
 
 
-# The architectures, restated
+# Plain forms of the architectures
 
 
-def restated_wrn(model, x):
-    """WRN-10-1 as the paper's code has it, from the weights alone; dropout with the random numbers at
-    hand."""
+def plain_wrn_logits(model, x):
+    """Return the logits of WRN-10-1 as in the published code, computed from the weights."""
     w = dict(model.named_parameters())
     x = conv2d(x, w["stem.weight"], w["stem.bias"], padding=1)
     for i, stride in enumerate((1, 2, 2)):
@@ -138,12 +135,12 @@ def restated_wrn(model, x):
 
 @pytest.mark.parametrize("dropout_rate", [0.0, 0.3])
 @pytest.mark.parametrize("height", [32, 39])
-def test_the_wide_resnet_is_the_papers(dropout_rate, height):
-    model, x = tiny(dropout_rate).double(), images(2, height, 32).double()
+def test_the_wide_resnet_equals_its_plain_form(dropout_rate, height):
+    model, x = make_wrn(dropout_rate).double(), make_images(2, height, 32).double()
     torch.manual_seed(1)
     found = model.logits(x)
     torch.manual_seed(1)
-    assert torch.allclose(found, restated_wrn(model, x), atol=1e-12)
+    assert torch.allclose(found, plain_wrn_logits(model, x), atol=1e-12)
 
 
 def test_surplus_rows_and_columns_of_the_last_map_are_ignored():
@@ -153,12 +150,12 @@ def test_surplus_rows_and_columns_of_the_last_map_are_ignored():
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (2, 2), (7, 5), (2, 8), (16, 16), (16, 8)])
-def test_a_map_of_whole_cells_or_smaller_than_one_is_averaged_whole(shape):
+def test_maps_of_whole_cells_or_smaller_are_averaged_completely(shape):
     x = torch.randn(2, 4, *shape)
     assert torch.allclose(average_cells(x), x.mean((2, 3)), atol=1e-6)
 
 
-def test_the_digit_classifier_normalises_pixels_itself_and_clamps_them():
+def test_the_digit_classifier_clamps_and_normalises_pixels():
     model, seen = DigitClassifier(side=8).eval(), []
     model.net.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
     for value in (-1.0, 1.0, 5.0):
@@ -168,10 +165,10 @@ def test_the_digit_classifier_normalises_pixels_itself_and_clamps_them():
 
 
 @pytest.mark.parametrize(
-    ("model", "channels"), [(lambda: tiny(0.3), 3), (lambda: DigitClassifier(side=8), 1)]
+    ("model", "channels"), [(lambda: make_wrn(0.3), 3), (lambda: DigitClassifier(side=8), 1)]
 )
-def test_dropout_works_in_training_and_not_in_evaluation(model, channels):
-    model, x = model(), images(channels=channels)
+def test_dropout_is_active_in_training_only(model, channels):
+    model, x = model(), make_images(channels=channels)
     assert not torch.equal(model(x), model(x))
     model.eval()
     assert torch.equal(model(x), model(x))
@@ -180,31 +177,31 @@ def test_dropout_works_in_training_and_not_in_evaluation(model, channels):
 # Gradients of gradients
 
 ENERGIES = {
-    "wrn": (tiny, 3),
-    "wrn with dropout": (lambda: tiny(0.3), 3),
+    "wrn": (make_wrn, 3),
+    "wrn with dropout": (lambda: make_wrn(0.3), 3),
     "dcgan": (lambda: DCGANEnergy(side=8, width=4), 3),
     "digit classifier": (lambda: DigitClassifier(classes=3, side=8), 1),
 }
 
 
-def penalised(energy, x):
-    """A loss of f and of ∇f, as a step with a gradient penalty has it; the same dropout each time."""
+def penalised_loss(energy, x):
+    """Return a loss of f and ∇f as in a step with a gradient penalty, with the same dropout in each call."""
     torch.manual_seed(1)
     _, f, slope = differentiable_gradient(energy, x)
     return 0.1 * squared_norm(slope).mean() - f.mean()
 
 
 @pytest.mark.parametrize("name", ENERGIES)
-def test_a_gradient_penalty_has_the_slope_of_finite_differences_in_every_weight(name):
+def test_the_gradient_of_a_penalised_loss_matches_finite_differences(name):
     build, channels = ENERGIES[name]
-    energy, x, h = build().double(), images(channels=channels).double(), 1e-6
+    energy, x, h = build().double(), make_images(channels=channels).double(), 1e-6
     weights = list(energy.parameters())
-    for weight, slope in zip(weights, torch.autograd.grad(penalised(energy, x), weights), strict=True):
+    for weight, slope in zip(weights, torch.autograd.grad(penalised_loss(energy, x), weights), strict=True):
         direction, values = torch.randn_like(weight), []
         for sign in (1, -1):
             with torch.no_grad():
                 weight.add_(direction, alpha=sign * h)
-            values.append(penalised(energy, x).item())
+            values.append(penalised_loss(energy, x).item())
             with torch.no_grad():
                 weight.sub_(direction, alpha=sign * h)
         expected = (values[0] - values[1]) / (2 * h)
@@ -212,14 +209,14 @@ def test_a_gradient_penalty_has_the_slope_of_finite_differences_in_every_weight(
 
 
 @pytest.mark.parametrize("name", ["wrn", "dcgan"])
-def test_the_gradient_in_x_is_that_of_finite_differences(name):
-    energy, x = ENERGIES[name][0]().double(), images(1).double().requires_grad_(True)
+def test_the_gradient_in_x_matches_finite_differences(name):
+    energy, x = ENERGIES[name][0]().double(), make_images(1).double().requires_grad_(True)
     assert torch.autograd.gradcheck(energy, x)
 
 
-def test_a_network_says_whether_its_f_is_piecewise_linear():
-    x = images(1).double()
-    for energy in (tiny().double(), DCGANEnergy(side=8, width=4).double()):
+def test_networks_declare_whether_f_is_piecewise_linear():
+    x = make_images(1).double()
+    for energy in (make_wrn().double(), DCGANEnergy(side=8, width=4).double()):
         leaf, _, slope = differentiable_gradient(energy, x)
         curvature = (
             torch.autograd.grad(slope.sum(), leaf, allow_unused=True)[0] if slope.requires_grad else None
@@ -233,7 +230,7 @@ def test_a_network_says_whether_its_f_is_piecewise_linear():
 @pytest.mark.parametrize(
     "build", [lambda: WideResNet(10, 10, 4), lambda: DCGANEnergy(side=32), lambda: DigitClassifier(side=28)]
 )
-def test_the_energies_start_as_pytorch_does(build):
+def test_energies_use_the_default_initialisation(build):
     for layer in build().modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
             bound = 1 / math.sqrt(layer.weight[0].numel())
@@ -245,13 +242,13 @@ def test_the_energies_start_as_pytorch_does(build):
 @pytest.mark.parametrize(
     "build",
     [
-        tiny,
+        make_wrn,
         lambda: DCGANEnergy(side=8),
         lambda: sngan_generator(side=8, width=8),
         lambda: dcgan_generator(side=8),
     ],
 )
-def test_a_seed_decides_all_weights(build):
+def test_the_seed_determines_all_weights(build):
     states = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
@@ -261,27 +258,27 @@ def test_a_seed_decides_all_weights(build):
 
 
 @pytest.mark.parametrize("depth", [4, 9, 11, 27])
-def test_a_depth_that_does_not_split_into_three_groups_is_refused(depth):
-    with raises_with(SettingError, "WideResNet", "depth must be 6n + 4", "28", str(depth)):
+def test_an_invalid_depth_is_rejected(depth):
+    with raises_with(SettingError, "WideResNet", "depth", "28", str(depth)):
         WideResNet(10, depth=depth)
 
 
 @pytest.mark.parametrize("build", [sngan_generator, dcgan_generator, DCGANEnergy])
 @pytest.mark.parametrize("side", [4, 28, 48])
-def test_a_side_that_is_no_doubling_of_four_is_refused(build, side):
-    with raises_with(SettingError, "side must be one of 8, 16, 32, 64", str(side)):
+def test_an_invalid_side_is_rejected(build, side):
+    with raises_with(SettingError, "side", "8, 16, 32, 64", str(side)):
         build(side=side)
 
 
 @pytest.mark.parametrize(
-    ("build", "parts"),
+    ("build", "facts"),
     [
-        (lambda: DigitClassifier(side=5), ["DigitClassifier", "side must be at least 6", "5"]),
-        (lambda: WideResNet(10, dropout=1.0), ["WideResNet", "dropout", "below 1"]),
-        (lambda: sngan_generator(shortcut="none"), ["shortcut must be one of 'plain', 'learned'", "'none'"]),
-        (lambda: sngan_generator(sigma=0.5), ["sigma_min <= sigma <= sigma_max"]),
+        (lambda: DigitClassifier(side=5), ["DigitClassifier", "side", "6", "5"]),
+        (lambda: WideResNet(10, dropout=1.0), ["WideResNet", "dropout", "1"]),
+        (lambda: sngan_generator(shortcut="none"), ["shortcut", "'plain', 'learned'", "'none'"]),
+        (lambda: sngan_generator(sigma=0.5), ["sigma_min <= sigma <= sigma_max", "0.01, 0.5, 0.3"]),
     ],
 )
-def test_other_settings_that_make_no_sense_are_refused(build, parts):
-    with raises_with(SettingError, *parts):
+def test_other_invalid_settings_are_rejected(build, facts):
+    with raises_with(SettingError, *facts):
         build()

@@ -1,10 +1,10 @@
-"""Models against closed forms: parameter counts, the flow's volume, the mixture's integral, the linear
-generator's oracles."""
+"""Models compared with closed forms: parameter counts, flow, mixture, linear generator."""
 
 import math
 
 import pytest
 import torch
+from facts import raises_with
 from torch import nn
 from torch.distributions import Categorical, Independent, MixtureSameFamily, MultivariateNormal, Normal
 
@@ -28,7 +28,7 @@ COUNTS = [
     ("statistics", {"data_dim": 784, "latent_dim": 100}, 944_001),
     ("linear-generator", {"data_dim": 784}, 79_184),
 ]
-"""Counts of the paper's networks; a generator's σ comes on top."""
+"""Parameter counts of the paper's networks, without the σ of a generator."""
 
 
 @pytest.mark.parametrize(("name", "settings", "expected"), COUNTS)
@@ -46,7 +46,7 @@ def test_one_coupling_network_has_the_papers_count():
 
 
 @pytest.mark.parametrize("activation", ["leaky_relu", "relu", "softplus"])
-def test_an_mlp_says_whether_it_is_piecewise_linear(activation):
+def test_an_mlp_declares_whether_it_is_piecewise_linear(activation):
     torch.manual_seed(0)
     energy = MLP(3, hidden=(16, 16), activation=activation).double()
     hessian = torch.autograd.functional.hessian(
@@ -58,8 +58,8 @@ def test_an_mlp_says_whether_it_is_piecewise_linear(activation):
 # NICE
 
 
-def flow(data_dim: int, couplings: int = 4) -> NICE:
-    """A flow far from the identity, in double precision."""
+def make_flow(data_dim: int, couplings: int = 4) -> NICE:
+    """Return a flow far from the identity, in double precision."""
     torch.manual_seed(data_dim + couplings)
     model = NICE(data_dim, hidden=8, hidden_layers=2, couplings=couplings).double()
     with torch.no_grad():
@@ -78,7 +78,7 @@ flows = pytest.mark.parametrize(
 
 @flows
 def test_decode_inverts_encode(data_dim, couplings):
-    model = flow(data_dim, couplings)
+    model = make_flow(data_dim, couplings)
     x = 3 * torch.randn(20, data_dim, dtype=torch.float64)
     assert (model.decode(model.encode(x)) - x).abs().max() < 1e-9
     assert (model.encode(model.decode(x)) - x).abs().max() < 1e-9
@@ -92,8 +92,8 @@ def test_decode_inverts_encode_in_single_precision_at_the_papers_depth():
 
 
 @flows
-def test_log_density_is_the_change_of_variables_with_autograds_jacobian(data_dim, couplings):
-    model = flow(data_dim, couplings)
+def test_log_density_equals_the_change_of_variables_formula(data_dim, couplings):
+    model = make_flow(data_dim, couplings)
     x = torch.randn(4, data_dim, dtype=torch.float64)
     for point in x:
         jacobian = torch.autograd.functional.jacobian(lambda p: model.encode(p[None])[0], point)
@@ -105,8 +105,8 @@ def test_log_density_is_the_change_of_variables_with_autograds_jacobian(data_dim
 
 
 @flows
-def test_slope_in_the_log_scale_is_one_minus_y_squared(data_dim, couplings):
-    model = flow(data_dim, couplings)
+def test_the_gradient_in_the_log_scale_is_one_minus_y_squared(data_dim, couplings):
+    model = make_flow(data_dim, couplings)
     x = torch.randn(30, data_dim, dtype=torch.float64)
     (slope,) = torch.autograd.grad(model.log_prob(x).sum(), model.log_scale)
     assert torch.allclose(slope, (1 - model.encode(x).square()).sum(0))
@@ -114,7 +114,7 @@ def test_slope_in_the_log_scale_is_one_minus_y_squared(data_dim, couplings):
 
 @pytest.mark.parametrize("data_dim", [2, 5, 6])
 def test_even_coordinates_come_first_then_odd_ones(data_dim):
-    model = flow(data_dim)
+    model = make_flow(data_dim)
     with torch.no_grad():
         for p in model.parameters():
             p.zero_()
@@ -123,7 +123,7 @@ def test_even_coordinates_come_first_then_odd_ones(data_dim):
 
 
 def test_the_first_coupling_shifts_the_odd_half_by_a_function_of_the_even_half():
-    model = flow(5, couplings=1)
+    model = make_flow(5, couplings=1)
     x = torch.randn(6, 5, dtype=torch.float64)
     a, b = model.couple(x)
     assert torch.equal(a, x[:, 0::2])
@@ -131,20 +131,20 @@ def test_the_first_coupling_shifts_the_odd_half_by_a_function_of_the_even_half()
 
 
 def test_the_second_coupling_shifts_the_even_half():
-    model = flow(5, couplings=2)
+    model = make_flow(5, couplings=2)
     x = torch.randn(6, 5, dtype=torch.float64)
-    (_, b), (a, unchanged) = flow_prefix(model, 1, x), model.couple(x)
+    (_, b), (a, unchanged) = run_flow_prefix(model, 1, x), model.couple(x)
     assert torch.equal(unchanged, b)
     assert torch.allclose(a, x[:, 0::2] + model.shifts[1](b))
 
 
-def flow_prefix(model: NICE, couplings: int, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    prefix = flow(model.data_dim, couplings)
+def run_flow_prefix(model: NICE, couplings: int, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    prefix = make_flow(model.data_dim, couplings)
     prefix.load_state_dict({k: v for k, v in model.state_dict().items() if k in prefix.state_dict()})
     return prefix.couple(x)
 
 
-def test_samples_of_an_untrained_flow_whiten_to_a_standard_normal():
+def test_encoded_samples_of_a_flow_are_standard_normal():
     torch.manual_seed(0)
     model, n = NICE(6, hidden=8, hidden_layers=2), 20_000
     y = model.encode(model.sample(n)).detach()
@@ -154,7 +154,7 @@ def test_samples_of_an_untrained_flow_whiten_to_a_standard_normal():
 
 
 def test_a_flow_needs_two_dimensions():
-    with pytest.raises(SettingError, match=r"data_dim must be at least 2"):
+    with raises_with(SettingError, "NICE", "data_dim", "2", "got 1"):
         NICE(1)
 
 
@@ -176,12 +176,13 @@ def test_the_mixture_integrates_to_one(mixture):
     grid = torch.cartesian_prod(axis, axis)
     with torch.no_grad():
         mass = (
-            torch.cat([mixture(part).exp() for part in grid.split(20_000)]).sum() * (axis[1] - axis[0]) ** 2
+            torch.cat([mixture(points).exp() for points in grid.split(20_000)]).sum()
+            * (axis[1] - axis[0]) ** 2
         )
     assert mass.item() == pytest.approx(1, abs=1e-9)
 
 
-def test_the_mixtures_density_is_torchs(mixture):
+def test_the_density_of_the_mixture_equals_that_of_torch(mixture):
     components = Independent(Normal(mixture.means, mixture.log_scales.exp()), 1)
     reference = MixtureSameFamily(Categorical(logits=mixture.logits), components)
     x = 3 * torch.randn(50, 2, dtype=torch.float64)
@@ -189,9 +190,8 @@ def test_the_mixtures_density_is_torchs(mixture):
     assert torch.equal(mixture(x), mixture.log_prob(x))
 
 
-def test_what_far_components_lack_of_the_sum_is_nothing_in_single_precision():
-    """Shares below e^-80 are left out: neither f nor any gradient may show it, also where all others are that
-    far."""
+def test_clamping_far_components_does_not_change_f_or_gradients():
+    """Shares below e^-80 are clamped; f and all gradients must not change, even far from all components."""
     torch.manual_seed(0)
     model = GaussianMixture(2, 50)
     with torch.no_grad():
@@ -210,7 +210,7 @@ def test_what_far_components_lack_of_the_sum_is_nothing_in_single_precision():
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4 * theirs.abs().max().item())
 
 
-def test_the_mixtures_samples_have_its_moments(mixture):
+def test_samples_of_the_mixture_have_its_moments(mixture):
     n = 40_000
     x = mixture.sample(n)
     weights, means, scales = (
@@ -235,7 +235,7 @@ def test_components_are_drawn_in_proportion_to_their_weights(mixture):
     assert z.abs().max() < 4
 
 
-def test_the_mixture_starts_as_the_paper_says():
+def test_the_mixture_is_initialised_as_in_the_paper():
     model = GaussianMixture()
     assert model.log_scales.eq(0).all()
     assert model.logits.eq(0).all()
@@ -251,7 +251,7 @@ def linear() -> LinearGenerator:
     return LinearGenerator(3, 5, sigma=0.4).double()
 
 
-def law(linear: LinearGenerator) -> MultivariateNormal:
+def exact_distribution(linear: LinearGenerator) -> MultivariateNormal:
     w = linear.net.weight.detach()
     return MultivariateNormal(
         linear.net.bias.detach(), w @ w.T + linear.sigma.detach() ** 2 * torch.eye(5, dtype=w.dtype)
@@ -259,14 +259,14 @@ def law(linear: LinearGenerator) -> MultivariateNormal:
 
 
 def test_the_linear_generators_covariance_is_wwt_plus_noise(linear):
-    assert torch.allclose(linear.covariance(), law(linear).covariance_matrix)
+    assert torch.allclose(linear.covariance(), exact_distribution(linear).covariance_matrix)
 
 
-def test_the_linear_generators_samples_follow_its_law(linear):
+def test_samples_of_the_linear_generator_follow_its_distribution(linear):
     n = 40_000
     x = linear.sample(n)
     whitened = torch.linalg.solve_triangular(
-        law(linear).scale_tril, (x - linear.net.bias.detach()).T, upper=False
+        exact_distribution(linear).scale_tril, (x - linear.net.bias.detach()).T, upper=False
     )
     assert whitened.mean(1).abs().max() < 4.5 / math.sqrt(n)
     assert (torch.cov(whitened) - torch.eye(5)).abs().max() < 4.5 * math.sqrt(2 / n)
@@ -274,23 +274,23 @@ def test_the_linear_generators_samples_follow_its_law(linear):
 
 def test_the_exact_score_is_the_gradient_of_the_log_density(linear):
     x = torch.randn(20, 5, dtype=torch.float64, requires_grad=True)
-    (score,) = torch.autograd.grad(law(linear).log_prob(x).sum(), x)
+    (score,) = torch.autograd.grad(exact_distribution(linear).log_prob(x).sum(), x)
     assert torch.allclose(linear.exact_score(x.detach()), score)
 
 
-def test_the_entropy_is_that_of_the_normal_law(linear):
-    assert torch.allclose(linear.entropy(), law(linear).entropy())
+def test_the_entropy_equals_that_of_the_normal_distribution(linear):
+    assert torch.allclose(linear.entropy(), exact_distribution(linear).entropy())
 
 
-def test_the_posterior_is_the_conditional_of_the_joint_normal(linear):
+def test_the_posterior_equals_the_conditional_of_the_joint_normal(linear):
     x, w = torch.randn(20, 5, dtype=torch.float64), linear.net.weight
-    gain = w.T @ torch.linalg.inv(law(linear).covariance_matrix)
+    gain = w.T @ torch.linalg.inv(exact_distribution(linear).covariance_matrix)
     assert torch.allclose(linear.posterior_mean(x), (x - linear.net.bias) @ gain.T)
     assert torch.allclose(torch.linalg.inv(linear.precision()), torch.eye(3, dtype=w.dtype) - gain @ w)
 
 
-def ppca_points(n: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """n points of x = W z + μ + .3 ε in six dimensions with two factors, and their covariance."""
+def make_ppca_points(n: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return n points x = W z + μ + .3 ε in six dimensions with two factors, and their covariance."""
     rng = torch.Generator().manual_seed(0)
     w = torch.randn(6, 2, generator=rng, dtype=torch.float64)
     z, noise = (torch.randn(n, size, generator=rng, dtype=torch.float64) for size in (2, 6))
@@ -298,7 +298,7 @@ def ppca_points(n: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def test_pca_recovers_mean_and_covariance():
-    x, covariance = ppca_points(50_000)
+    x, covariance = make_ppca_points(50_000)
     model = LinearGenerator.from_pca(x, 2)
     assert (model.covariance() - covariance).abs().max() < 0.02 * covariance.diagonal().max()
     assert torch.allclose(model.net.bias, x.mean(0))
@@ -306,25 +306,28 @@ def test_pca_recovers_mean_and_covariance():
 
 
 def test_pca_keeps_the_leading_eigenvalues_and_averages_the_rest():
-    x, _ = ppca_points(200)
+    x, _ = make_ppca_points(200)
     eigenvalues = torch.linalg.eigvalsh(torch.cov(x.T)).flip(0)
     expected = torch.cat([eigenvalues[:2], eigenvalues[2:].mean().expand(4)])
     found = torch.linalg.eigvalsh(LinearGenerator.from_pca(x, 2).covariance()).flip(0)
     assert torch.allclose(found, expected, rtol=1e-6)
 
 
-def test_pca_with_noise_as_variance_repeats_the_published_mistake():
-    x, _ = ppca_points(200)
+def test_pca_with_noise_as_variance_reproduces_the_published_mistake():
+    x, _ = make_ppca_points(200)
     right, published = LinearGenerator.from_pca(x, 2), LinearGenerator.from_pca(x, 2, noise="variance")
     assert published.sigma.item() == pytest.approx(right.sigma.item() ** 2, rel=1e-6)
     assert torch.equal(published.weight, right.weight)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
-    [((2, "median"), "noise"), ((6, "deviation"), "components"), ((0, "deviation"), "components")],
+    ("components", "noise", "named", "value"),
+    [
+        (2, "median", "noise", "'median'"),
+        (6, "deviation", "components", 6),
+        (0, "deviation", "components", 0),
+    ],
 )
-def test_pca_names_the_argument_that_makes_no_sense(arguments, named):
-    components, noise = arguments
-    with pytest.raises(SettingError, match=named):
-        LinearGenerator.from_pca(ppca_points(50)[0], components, noise=noise)
+def test_pca_names_the_invalid_argument(components, noise, named, value):
+    with raises_with(SettingError, "LinearGenerator", named, str(value)):
+        LinearGenerator.from_pca(make_ppca_points(50)[0], components, noise=noise)

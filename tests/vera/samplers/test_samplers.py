@@ -1,5 +1,4 @@
-"""Samplers: a chain started in a density stays in it, tuned steps reach their acceptance, Langevin's own law
-is known."""
+"""Samplers: invariance of the density, acceptance of tuned steps, the distribution of Langevin chains."""
 
 import math
 
@@ -27,18 +26,18 @@ from vera.samplers.metropolis import accept
 CHAINS = 20_000
 
 
-def logistic(x):
-    """Log-density of independent standard logistic coordinates: not Gaussian, tails like e^{-|x|}."""
+def logistic_log_density(x):
+    """Return the log-density of independent standard logistic coordinates, with tails like e^{-|x|}."""
     return (-x - 2 * softplus(-x)).sum(1)
 
 
-def logistic_draws():
+def draw_logistic():
     u = torch.rand(CHAINS, 2, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
     return u.log() - (-u).log1p()
 
 
 def assert_logistic(x):
-    """Kolmogorov-Smirnov on each coordinate, and the first moments, of independent chains."""
+    """Check each coordinate by a Kolmogorov-Smirnov test, and the first moments, of independent chains."""
     for j in range(2):
         assert stats.kstest(x[:, j].numpy(), "logistic").pvalue > 1e-4
     variance = math.pi**2 / 3
@@ -51,20 +50,20 @@ def assert_logistic(x):
 @pytest.mark.parametrize(("force", "step"), [(ExactForce, 1.8), (PriorForce, 0.5)])
 def test_hmc_leaves_the_density_invariant(force, step):
     torch.manual_seed(0)
-    target = force(logistic)
-    chain = Chain.start(logistic_draws(), target)
+    target = force(logistic_log_density)
+    chain = Chain.start(draw_logistic(), target)
     acceptances = []
     for _ in range(30):
         chain, acceptance = hmc_transition(chain, target, step, leapfrog_steps=5)
         acceptances.append(float(acceptance))
-    # The accept test must have had something to do, or a sampler without one would pass as well.
+    # The accept test must reject some proposals, or a sampler without one would pass as well.
     assert 0.3 < sum(acceptances) / 30 < 0.95
     assert_logistic(chain.z)
 
 
-def test_hmc_finds_the_density_from_a_wrong_start():
+def test_hmc_converges_from_a_wrong_start():
     torch.manual_seed(1)
-    target = ExactForce(logistic)
+    target = ExactForce(logistic_log_density)
     chain = Chain.start(torch.full((CHAINS, 2), 3.0, dtype=torch.float64), target)
     for _ in range(60):
         chain, _ = hmc_transition(chain, target, 0.3, leapfrog_steps=5)
@@ -73,9 +72,9 @@ def test_hmc_finds_the_density_from_a_wrong_start():
 
 def test_hmc_carries_the_value_and_force_of_its_position():
     torch.manual_seed(2)
-    target = ExactForce(logistic)
-    chain, _ = hmc_transition(Chain.start(logistic_draws()[:50], target), target, 1.0, leapfrog_steps=3)
-    value, force = value_and_gradient(logistic, chain.z)
+    target = ExactForce(logistic_log_density)
+    chain, _ = hmc_transition(Chain.start(draw_logistic()[:50], target), target, 1.0, leapfrog_steps=3)
+    value, force = value_and_gradient(logistic_log_density, chain.z)
     torch.testing.assert_close(chain.value, value)
     torch.testing.assert_close(chain.force, force)
 
@@ -83,22 +82,22 @@ def test_hmc_carries_the_value_and_force_of_its_position():
 def test_mala_leaves_the_density_invariant():
     torch.manual_seed(3)
     step = StepSize(1.5, target=0.57, rate=0.02, like=torch.empty((), dtype=torch.float64))
-    x, acceptance = mala(logistic, logistic_draws(), steps=60, step=step)
+    x, acceptance = mala(logistic_log_density, draw_logistic(), steps=60, step=step)
     assert 0.3 < float(acceptance) < 0.95
     assert_logistic(x)
 
 
-def test_mala_finds_the_density_from_a_wrong_start():
+def test_mala_converges_from_a_wrong_start():
     torch.manual_seed(4)
     step = StepSize(1.0, target=0.57, rate=0.02, like=torch.empty((), dtype=torch.float64))
-    x, _ = mala(logistic, torch.full((CHAINS, 2), 3.0, dtype=torch.float64), steps=300, step=step)
+    x, _ = mala(logistic_log_density, torch.full((CHAINS, 2), 3.0, dtype=torch.float64), steps=300, step=step)
     assert_logistic(x)
 
 
-def test_langevin_without_an_accept_test_does_not_pass_for_exact():
-    """The power of the test above: the same chain without the accept test is caught."""
+def test_langevin_without_an_accept_test_is_not_exact():
+    """The test above has power: it detects the same chain without the accept test."""
     torch.manual_seed(5)
-    x = sgld(logistic, logistic_draws(), steps=60, noise=math.sqrt(2 * 1.5))
+    x = sgld(logistic_log_density, draw_logistic(), steps=60, noise=math.sqrt(2 * 1.5))
     assert stats.kstest(x[:, 0].numpy(), "logistic").pvalue < 1e-6
 
 
@@ -113,13 +112,13 @@ def test_sgld_has_its_known_stationary_variance(variance, noise):
     assert float(x.square().mean()) == pytest.approx(expected, rel=5 * math.sqrt(2 / CHAINS))
 
 
-def test_sgld_takes_a_step_size_of_its_own():
+def test_sgld_uses_the_given_step_size():
     torch.manual_seed(7)
     x = sgld(GaussianEnergy(1.0), torch.ones(5, 1), steps=1, noise=1e-9, step_size=0.25)
     torch.testing.assert_close(x, torch.full((5, 1), 0.75))
 
 
-def test_a_ratio_that_is_not_a_number_rejects():
+def test_a_nan_ratio_rejects():
     taken, acceptance = accept(torch.tensor([math.nan, math.inf, -math.inf, 0.0]))
     assert taken.tolist() == [False, True, False, True]
     assert float(acceptance) == 0.5
@@ -144,7 +143,7 @@ def test_refiner_tunes_to_acceptance_57_and_raises_f(batch_norm):
     acceptance = refiner.tune(n=200, steps=800)
     if (
         batch_norm == "running"
-    ):  # chains that share batch statistics are no independent chains, and settle more loosely
+    ):  # chains that share batch statistics interact, so their acceptance varies more
         assert acceptance == pytest.approx(0.57, abs=0.05)
     v = refiner.start(500)
     before = {name: value.clone() for name, value in generator.state_dict().items()}
@@ -157,13 +156,13 @@ def test_refiner_tunes_to_acceptance_57_and_raises_f(batch_norm):
 
 
 class Bump(torch.nn.Module):
-    """A hill in the plane with nothing round it: chains that leave it are never called back."""
+    """A hill in the plane with a flat surrounding: chains that leave it do not return."""
 
     def forward(self, x):
         return 6 * torch.exp(-x.square().sum(1) / 2)
 
 
-def test_a_refiner_is_tuned_for_fresh_samples_where_long_chains_get_lost():
+def test_a_refiner_is_tuned_on_fresh_samples_when_long_chains_drift_away():
     torch.manual_seed(3)
     generator = make_linear_generator(torch.eye(2), sigma=0.1)
     refiner = LatentRefiner(Bump(), generator, step_size=10.0)
@@ -175,7 +174,7 @@ def test_a_refiner_is_tuned_for_fresh_samples_where_long_chains_get_lost():
     assert float(naive.value) > 3 * float(refiner.step.value)
 
 
-def test_refiner_walks_in_the_paper_s_space():
+def test_refiner_uses_the_potential_of_the_paper():
     """The potential is f(g(z) + σε) over (z, ε) jointly, without their priors."""
     torch.manual_seed(10)
     generator = make_linear_generator(torch.tensor([[1.0, 0.5], [0.0, 1.0]], dtype=torch.float64), sigma=0.7)
@@ -204,6 +203,6 @@ def test_replay_buffer_draws_distinct_chains_restarts_some_and_stores():
     assert (buffer.chains == 5).all(1).sum() == 100
 
 
-def test_replay_buffer_smaller_than_the_batch_gives_what_it_has():
+def test_a_replay_buffer_smaller_than_the_batch_returns_all_chains():
     indices, states = ReplayBuffer(10, (2,), restart=0.0, like=torch.empty(())).draw(64)
     assert len(indices) == len(states) == 10
