@@ -1,8 +1,7 @@
-"""A plug-in of the tests: maximum likelihood that writes down on which node of the cluster each step was, and
-waits to be allowed.
+"""A plug-in for tests: maximum likelihood that records on which node each step ran, and waits for permission.
 
-The file that ALLOWANCE names says how many steps a node may take in all, so that a test can stop the cluster
-where it wants to look at it, however fast or slow the machine is.
+The file that ALLOWANCE names contains the number of steps that each node may take in total. A test can so
+stop the cluster at a known point, however fast or slow the machine is.
 """
 
 import os

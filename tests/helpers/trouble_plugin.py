@@ -1,5 +1,4 @@
-"""A plug-in of the tests: maximum likelihood that takes its time, fails on request, and writes down where
-each step ran."""
+"""A plug-in for tests: maximum likelihood that can pause, fails on request, and logs where each step ran."""
 
 import os
 import signal
@@ -19,24 +18,24 @@ from vera.spec.trial_spec import TrialSpec
 
 FAULT_AT = 5
 GATE_AT = 150
-"""A patient trial has trained for longer than a slice by then, and so was saved."""
+"""By this step a patient trial has trained longer than a slice, so it was saved."""
 
 
 @methods.register("trouble")
 @dataclass(eq=False)
 class Trouble(MaximumLikelihood):
-    """Fails at step FAULT_AT as `fault` says."""
+    """Fails at step FAULT_AT in the way that `fault` names."""
 
     fault: Annotated[
         str, "none, raise, die, memory, cuda-memory, part-of-a-gpu, diverge, unlucky or path"
     ] = "none"
-    pause: Annotated[float, "seconds that a step takes longer"] = 0.0
-    meet: Annotated[int, "processes that must have come to their first step before any goes on"] = 1
+    pause: Annotated[float, "seconds that a step pauses"] = 0.0
+    meet: Annotated[int, "processes that must reach their first step before any of them continues"] = 1
 
     def setup(self):
         super().setup()
         self.taken = 0
-        self.unlucky = bool(self.energy_weights[0].flatten()[0] > 0)  # of every second seed
+        self.unlucky = bool(self.energy_weights[0].flatten()[0] > 0)  # for about every second seed
 
     def step(self, x):
         self.taken += 1
@@ -55,33 +54,35 @@ class Trouble(MaximumLikelihood):
 
 
 def note(line):
-    """One line into the file that TROUBLE_LOG names."""
+    """Append a line to the file that TROUBLE_LOG names, if it names one."""
     if "TROUBLE_LOG" in os.environ:
         with open(os.environ["TROUBLE_LOG"], "a") as file:
             file.write(line + "\n")
 
 
 def wait_for_others(count, patience=600.0):
-    """Until so many processes have left a line in the log."""
+    """Wait until this many processes have written a line into the log."""
     until = time.monotonic() + patience
-    while (
-        count > 1
-        and len({line.split()[0] for line in Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()})
-        < count
-    ):
+    while count > 1 and count_processes() < count:
         if time.monotonic() > until:
             raise TimeoutError(f"fewer than {count} trials ran at once")
         time.sleep(0.1)
 
 
+def count_processes():
+    """The number of processes that have written a line into the log."""
+    lines = Path(os.environ["TROUBLE_LOG"]).read_text().splitlines()
+    return len({line.split()[0] for line in lines})
+
+
 def wait_at_gate():
-    """Until the file that TROUBLE_GATE names is there, if it names one."""
+    """Wait until the file that TROUBLE_GATE names exists, if it names one."""
     while "TROUBLE_GATE" in os.environ and not Path(os.environ["TROUBLE_GATE"]).exists():
         time.sleep(0.1)
 
 
 def fail(fault):
-    if fault == "raise" and not os.environ.get("TROUBLE_MENDED"):
+    if fault == "raise" and not is_mended():
         raise ValueError("raised on request")
     if fault == "die":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -97,8 +98,13 @@ def fail(fault):
         )
 
 
+def is_mended():
+    """Whether the file that TROUBLE_MENDED names exists."""
+    return "TROUBLE_MENDED" in os.environ and Path(os.environ["TROUBLE_MENDED"]).exists()
+
+
 def assigned_gpus():
-    """What Ray gave to the trial that runs in this process."""
+    """The share of GPUs that Ray gave to the trial in this process."""
     import ray
 
     return ray.get_runtime_context().get_assigned_resources().get("GPU", 0.0)
@@ -129,7 +135,7 @@ def doomed(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
 
 @sweep(
     "crowded",
-    "a trial that needs a whole GPU, one that does not, and one that no GPU is enough for",
+    "a trial that needs a whole GPU, one that does not, and one that needs more than a GPU",
     seeds=(0,),
 )
 def crowded(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
@@ -141,12 +147,17 @@ def crowded(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
 @sweep("patience", "trials that take seconds", seeds=(0, 1, 2, 3, 4))
 def patience(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:
-        yield trouble(
-            seed, 250, label="patient", evaluate_every=100, pause=0.02 + seed / 1e6
-        )  # the seed, for the log
+        pause = 0.02 + seed / 1e6  # the log identifies a trial by its pause
+        yield trouble(seed, 250, label="patient", evaluate_every=100, pause=pause)
 
 
-@sweep("meeting", "trials that go on only once all of them run", seeds=tuple(range(16)))
+@sweep("pair", "trials that go on only once two processes run them", seeds=(0, 1))
+def pair(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    for seed in seeds:
+        yield trouble(seed, label="pair", pause=seed / 1e6, meet=2)
+
+
+@sweep("meeting", "trials that continue only once all of them run", seeds=tuple(range(16)))
 def meeting(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
     for seed in seeds:
         yield trouble(seed, 5, label="meeting", pause=seed / 1e6, meet=len(seeds))

@@ -1,27 +1,33 @@
-"""The cluster: a token for the user alone, and requests that can be met."""
+"""The connection to a cluster: its token, its address, and requests for resources."""
 
 import errno
 import os
 import socket
 import stat
 import threading
-import time
 
 import pytest
+from cluster_helpers import run_here
 from engine_helpers import wait_for
+from facts import raises_with
+from node_helpers import find_free_port
 
-from sweeps.cluster import connection as cluster
+from sweeps.cluster import connection
 from sweeps.cluster.connection import (
-    Available,
-    available_nodes,
+    ClusterResources,
+    check_reachable,
     check_resources,
-    connected,
-    cpus_per_gpu,
+    collect_resources,
+    connect,
+    count_cpus_per_gpu,
     protect_token,
+    resolve_address,
 )
-from sweeps.cluster.head_watch import watched_head
+from sweeps.cluster.head_watch import watch_head
 from sweeps.errors import EngineError
 from sweeps.run.conditions import Conditions
+
+# The token.
 
 
 @pytest.fixture
@@ -30,55 +36,55 @@ def token(tmp_path, monkeypatch):
     return tmp_path / "ray" / "auth_token"
 
 
-def mode(path):
+def read_mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_token_is_made_for_the_user_alone(token):
+def test_a_new_token_is_readable_by_its_owner_only(token):
     protect_token(token)
-    assert mode(token) == 0o600
+    assert read_mode(token) == 0o600
     assert len(token.read_text()) == 64
 
 
-def test_an_existing_token_is_kept_and_tightened(token):
+def test_an_existing_token_is_kept_and_its_mode_is_restricted(token):
     token.parent.mkdir()
     token.write_text("mine")
     token.chmod(0o644)
     protect_token(token)
-    assert (mode(token), token.read_text()) == (0o600, "mine")
+    assert (read_mode(token), token.read_text()) == (0o600, "mine")
 
 
 @pytest.mark.parametrize("content", ["", "\n"])
-def test_an_empty_file_is_no_token(token, content):
+def test_an_empty_token_file_is_replaced(token, content):
     token.parent.mkdir()
     token.write_text(content)
     protect_token(token)
-    assert (mode(token), len(token.read_text())) == (0o600, 64)
+    assert (read_mode(token), len(token.read_text())) == (0o600, 64)
 
 
-def test_a_token_is_written_whole_or_not_at_all(token, monkeypatch):
-    def full(descriptor):
+def test_a_token_is_written_atomically(token, monkeypatch):
+    def fail(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("sweeps.cluster.connection.os.fsync", full)
-    with pytest.raises(EngineError, match=r"No space left on device. Set RAY_AUTH_TOKEN_PATH elsewhere\."):
+    monkeypatch.setattr("sweeps.cluster.connection.os.fsync", fail)
+    with raises_with(EngineError, "No space left on device", "RAY_AUTH_TOKEN_PATH"):
         protect_token(token)
     assert not token.exists()
     assert [path.name for path in token.parent.iterdir()] == [".auth_token.lock"]
 
 
 @pytest.mark.parametrize("before", [None, ""])
-def test_of_two_first_runs_at_once_both_have_the_token_of_the_first(token, monkeypatch, before):
-    """Each process has looked, and found none, before any makes one."""
+def test_two_processes_that_write_the_first_token_share_one(token, monkeypatch, before):
+    """Both look for a token, and find none, before either writes one."""
     token.parent.mkdir()
     if before is not None:
         token.write_text(before)
-    seen, looked, has_token = [], threading.Barrier(2), cluster._has_token
+    seen, barrier, has_token = [], threading.Barrier(2), connection._has_token
 
     def look_together(path):
         found = has_token(path)
-        if not hasattr(thread, "looked"):
-            thread.looked = looked.wait(timeout=60)
+        if not hasattr(thread, "has_looked"):
+            thread.has_looked = barrier.wait(timeout=60)
         return found
 
     def run():
@@ -86,7 +92,7 @@ def test_of_two_first_runs_at_once_both_have_the_token_of_the_first(token, monke
         seen.append(token.read_text())
 
     thread = threading.local()
-    monkeypatch.setattr(cluster, "_has_token", look_together)
+    monkeypatch.setattr(connection, "_has_token", look_together)
     runs = [threading.Thread(target=run) for _ in range(2)]
     for one in runs:
         one.start()
@@ -97,103 +103,172 @@ def test_of_two_first_runs_at_once_both_have_the_token_of_the_first(token, monke
     assert len(seen[0]) == 64
 
 
-def test_a_token_in_the_environment_is_written_nowhere(token, monkeypatch):
+def test_a_token_from_the_environment_is_not_written(token, monkeypatch):
     monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
     protect_token(token)
     assert not token.parent.exists()
 
 
+def test_a_token_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    (tmp_path / "ray").write_text("a file")
+    with raises_with(EngineError, str(tmp_path), "RAY_AUTH_TOKEN_PATH"):
+        protect_token(tmp_path / "ray" / "auth_token")
+
+
+# Resources.
+
+
 @pytest.mark.parametrize(
-    ("cpus", "gpus", "words"),
-    [
-        (3, 0, "asks for 3 CPU, the largest node has 2: choose a smaller --cpus-per-trial"),
-        (1, 0.5, "asks for 0.5 GPU, the largest node has 0: choose a smaller --gpus-per-trial"),
-    ],
+    ("cpus", "gpus", "facts"),
+    [(3, 0, ("3 CPU", "2", "--cpus-per-trial")), (1, 0.5, ("0.5 GPU", "0", "--gpus-per-trial"))],
 )
-def test_a_request_that_cannot_be_met_is_refused(cpus, gpus, words):
-    with pytest.raises(EngineError, match=words):
+def test_a_request_beyond_the_largest_node_is_refused(cpus, gpus, facts):
+    with raises_with(EngineError, *facts):
         check_resources(cpus, gpus, {"CPU": 2.0})
 
 
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("wrong", "facts"),
     [
-        (
-            {"gpus": 1.5},
-            "whole number of GPUs or a fraction below 1, got 1.5: choose another --gpus-per-trial",
-        ),
-        ({"gpus": 1e-9}, "at least 0.0001 of a GPU, got 1e-09: choose another --gpus-per-trial"),
-        ({"cpus": 1e-9}, "at least 0.0001 of a CPU, got 1e-09: choose another --cpus-per-trial"),
-        ({"cpus": float("nan")}, "of a CPU, got nan"),
+        ({"gpus": 1.5}, ("GPU", "1.5", "--gpus-per-trial")),
+        ({"gpus": 1e-9}, ("0.0001", "1e-09", "--gpus-per-trial")),
+        ({"cpus": 1e-9}, ("0.0001", "1e-09", "--cpus-per-trial")),
+        ({"cpus": float("nan")}, ("CPU", "nan")),
     ],
 )
-def test_what_ray_would_refuse_is_refused_before_it_is_started(wrong, why):
-    with pytest.raises(EngineError, match=why):
+def test_amounts_that_ray_rejects_are_refused_before_it_starts(wrong, facts):
+    with raises_with(EngineError, *facts):
         Conditions(**wrong)
 
 
 @pytest.mark.parametrize(("cpus", "gpus"), [(2, 0), (0.5, 0.25), (1, 2)])
-def test_what_the_cluster_has_can_be_asked_for(cpus, gpus):
+def test_a_request_within_the_largest_node_is_accepted(cpus, gpus):
     check_resources(cpus, gpus, {"CPU": 2.0, "GPU": 4.0})
 
 
-def test_a_trial_must_fit_on_one_node():
+def test_resources_are_those_of_the_largest_live_node():
     node = {"Alive": True, "Resources": {"CPU": 2.0}}
     dead = {"Alive": False, "Resources": {"CPU": 64.0}}
-    assert available_nodes([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
+    assert collect_resources([node, node, dead]) == {"CPU": 2.0, "GPU": 0.0}
 
 
-MIXED = Available(
+MIXED = ClusterResources(
     [{"CPU": 64.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 8.0, "GPU": 4.0}, {"CPU": 6.0, "GPU": 1.0}]
 )
 
 
-def test_one_node_must_have_all_that_a_trial_asks_for():
-    with pytest.raises(EngineError, match="asks for 32 CPU and 1 GPU, and no single node has both; the most that one has is "
-                                          "64 CPU with 0 GPU or 8 CPU with 4 GPU: choose a smaller --cpus-per-trial"):  # fmt: skip
+def test_one_node_must_have_all_resources_of_a_trial():
+    with raises_with(
+        EngineError, "32 CPU and 1 GPU", "64 CPU with 0 GPU or 8 CPU with 4 GPU", "--cpus-per-trial"
+    ):
         check_resources(32, 1, MIXED)
     for cpus, gpus in ((64, 0), (8, 4), (6, 1)):
         check_resources(cpus, gpus, MIXED)
 
 
-def test_cpus_for_a_gpu_are_those_of_the_nodes_that_have_gpus():
-    assert cpus_per_gpu(MIXED) == 2.0
-    assert cpus_per_gpu({"CPU": 16.0, "GPU": 4.0}) == 4.0
-    assert cpus_per_gpu({"CPU": 16.0}) == 0.0
+def test_cpus_per_gpu_are_counted_on_nodes_with_gpus():
+    assert count_cpus_per_gpu(MIXED) == 2.0
+    assert count_cpus_per_gpu({"CPU": 16.0, "GPU": 4.0}) == 4.0
+    assert count_cpus_per_gpu({"CPU": 16.0}) == 0.0
 
 
-def test_a_token_that_cannot_be_kept_is_an_error_with_a_way_on(tmp_path, monkeypatch):
-    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
-    (tmp_path / "ray").write_text("a file")
-    with pytest.raises(EngineError, match="RAY_AUTH_TOKEN_PATH"):
-        protect_token(tmp_path / "ray" / "auth_token")
+# The address.
 
 
-def test_a_head_that_goes_away_is_told_once_with_the_way_on(capfd):
-    server, said = socket.create_server(("127.0.0.1", 0)), []
-
-    def heard():
-        said.append(capfd.readouterr().err)
-        return "".join(said)
-
-    with watched_head(f"127.0.0.1:{server.getsockname()[1]}", every=0.05):
-        server.accept()[0].close()
-        assert heard() == ""
-        server.close()
-        wait_for(heard)
-        time.sleep(0.5)
-    assert heard().count("\n") == 1
-    assert heard().endswith("What is finished is stored: start the head again, then the same command.\n")
+def test_an_address_where_nothing_answers_is_refused_soon():
+    address = f"127.0.0.1:{find_free_port()}"
+    with raises_with(EngineError, address, "Connection refused", "0.3 s", "ray start --head"):
+        check_reachable(address, patience=0.3)
+    with raises_with(EngineError, "no-such-host.invalid:1"):
+        check_reachable("no-such-host.invalid:1", patience=0.3)
 
 
-def test_a_cluster_that_does_not_start_is_one_line(monkeypatch):
-    def late(**_):
+@pytest.mark.parametrize("address", ["head", "head:", ":6379", "head:many"])
+def test_text_that_is_no_address_is_refused_at_once(address):
+    with raises_with(EngineError, "HOST:PORT", f"'{address}'"):
+        check_reachable(address)
+
+
+def test_an_address_that_answers_is_accepted():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        check_reachable(f"127.0.0.1:{server.getsockname()[1]}")
+        check_reachable(f"ray://127.0.0.1:{server.getsockname()[1]}")
+
+
+@pytest.fixture
+def short_patience(monkeypatch):
+    monkeypatch.setattr(check_reachable, "__defaults__", (0.3,))
+
+
+@pytest.mark.usefixtures("no_ray", "short_patience")
+def test_a_run_on_a_missing_cluster_is_refused_in_one_line(tmp_path):
+    address = f"127.0.0.1:{find_free_port()}"
+    place = ("--profile", "smoke", "--results-dir", tmp_path)
+    code, _, err = run_here("run", "toy-demo", *place, "--address", address)
+    assert code == 2
+    assert address in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def no_cluster_here(no_ray, short_patience, monkeypatch, tmp_path):
+    """Ray finds no cluster on this machine. Returns the folder in which Ray notes the last address."""
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    (tmp_path / "ray").mkdir()
+    return tmp_path / "ray"
+
+
+def test_auto_names_the_address_of_a_cluster_that_is_gone(no_cluster_here):
+    address = f"127.0.0.2:{find_free_port()}"
+    (no_cluster_here / "ray_current_cluster").write_text(address)
+    with raises_with(EngineError, address, "ray start --head"), connect("auto"):
+        pass
+
+
+def test_auto_without_any_cluster_is_refused(no_cluster_here):
+    with raises_with(EngineError, "No Ray cluster", "ray start --head"), connect("auto"):
+        pass
+
+
+def test_the_address_comes_from_the_flag_or_the_environment(monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert resolve_address(None) is None
+    assert resolve_address("head:6379") == "head:6379"
+    monkeypatch.setenv("RAY_ADDRESS", "other:6379")
+    assert resolve_address(None) == "other:6379"
+    assert resolve_address("head:1") == "head:1"
+    assert resolve_address("local") is None
+
+
+@pytest.mark.usefixtures("no_ray")
+def test_a_local_cluster_that_does_not_start_is_an_error(monkeypatch):
+    def fail(**_):
         raise Exception("The current node timed out\n during startup.")
 
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr("ray.init", late)
-    with pytest.raises(
-        EngineError,
-        match=r"^Ray could not be started on this machine: The current node timed out during startup\. It may be busy",
-    ):
-        connected().__enter__()
+    monkeypatch.setattr("ray.init", fail)
+    with raises_with(EngineError, "The current node timed out during startup", "same command"), connect():
+        pass
+
+
+# The head.
+
+
+def test_a_head_that_stops_answering_is_reported_once(capfd):
+    server, printed = socket.create_server(("127.0.0.1", 0)), []
+    address = f"127.0.0.1:{server.getsockname()[1]}"
+
+    def read_printed():
+        printed.append(capfd.readouterr().err)
+        return "".join(printed)
+
+    with watch_head(address, interval=0.05):
+        server.accept()[0].close()
+        assert read_printed() == ""
+        server.close()
+        wait_for(read_printed)
+        threading.Event().wait(0.3)
+    (line,) = read_printed().splitlines()
+    assert address in line
+    assert "same command" in line

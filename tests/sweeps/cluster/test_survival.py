@@ -1,133 +1,101 @@
-"""What the engine must survive: killed workers, killed drivers, Ctrl-C, two drivers at once; and logical
-GPUs.
+"""Faults that the engine must survive: killed workers and drivers, Ctrl-C, SIGTERM, two drivers at once, and
+a store that cannot be written.
 
-The first tests read one story: a sweep of patient trials whose worker is killed, then its driver, then it is
-interrupted, and which is then left alone. Each step of a trial leaves a line in a log: which process, which
-step, whose trial.
+The first tests read one story: the worker of a sweep is killed, then its driver; then the sweep is
+interrupted, and then it runs to its end. Each step of a trial leaves a line in a log: process, step and seed.
 """
 
 import os
 import signal
-import subprocess
-import sys
-from collections import Counter, defaultdict
-from contextlib import suppress
+import threading
+from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from engine_helpers import PATIENCE, PLUGIN, ROOT, finish, results, start, vera, wait_for
-from node_helpers import cluster
+from cluster_helpers import (
+    is_alive,
+    read_log,
+    read_processes,
+    read_record,
+    read_rows,
+    read_seeds,
+    run_here,
+)
+from engine_helpers import PLUGIN, finish, results, start, wait_for
 
 from sweeps.run.attempt import run_trial
-from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.sweep import find_sweep
 
-STOPPED = "vera: Interrupted. What is finished is stored, what was running can go on: the same command runs the rest.\n"
+pytestmark = pytest.mark.usefixtures("trouble_plugin")
 STEPS = 250
 EARLY = 100
-"""A trial that is no further cannot end within a slice."""
+"""A trial that has done at most this many steps cannot end within a slice."""
 
 
-def read_log(path):
-    """[(process id, step, seed, CUDA_VISIBLE_DEVICES)]; a line that is being written is left out."""
-    lines = [line.split() for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    return [
-        (int(pid), int(step), round(float(pause) * 1e6) % 10_000, devices)
-        for pid, step, pause, devices in lines
-    ]
-
-
-def processes_of(log, seed):
-    """The processes that ran a trial, in order, and the steps that each took."""
-    lives = defaultdict(list)
-    for pid, step, whose, _ in read_log(log):
-        if whose == seed:
-            lives[pid].append(step)
-    return lives
-
-
-def last_steps(log):
-    """How far each process has come with what it runs."""
-    return {pid: step for pid, step, *_ in read_log(log)}
-
-
-def alive(pid):
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
-def ctrl_c(driver):
-    """As a terminal sends it: to the driver and to all that it started."""
+def press_ctrl_c(driver):
+    """Send SIGINT as a terminal does: to the driver and to all processes that it started."""
     os.killpg(driver.pid, signal.SIGINT)
 
 
-def terminate(driver):
-    """As `kill` sends it: to the driver alone."""
-    driver.terminate()
-
-
-def stored(folder):
-    return {row.trial_id: row for row in Store(folder / "trials").rows()}
-
-
-def record_of(store, trial_id):
-    return Record(store.row(trial_id), store.curves(trial_id), store.arrays(trial_id))
+def assert_one_line(err):
+    (line,) = err.splitlines()
+    assert line.startswith("vera: Interrupted")
+    assert "same command" in line
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory, trouble_plugin):
+def story(tmp_path_factory, trouble_plugin, ray_session):
     folder = tmp_path_factory.mktemp("story")
-    log = folder / "log"
-    command = (
-        "run",
-        "patience",
-        "--results-dir",
-        folder,
-        "--plugin",
-        PLUGIN,
-        "--checkpoint-every",
-        0,
-        "--max-concurrent",
-        2,
-    )
-    trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop")}
-    saved = lambda: [path.stem for path in (folder / "checkpoints").glob("*.pt")]  # noqa: E731
+    log, gate = folder / "log", folder / "gate"
+    flags = ("--plugin", PLUGIN, "--checkpoint-every", 0, "--max-concurrent", 2)
+    command = ("run", "patience", "--seeds", 3, "--results-dir", folder, *flags)
+    trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop", range(3))}
 
-    def running(process):
-        """The seed of a trial that is saved and not over, and the process that runs it."""
-        names = wait_for(saved, process)
+    def list_saved():
+        return [path.stem for path in (folder / "checkpoints").glob("*.pt")]
+
+    def find_running(process):
+        """The seed of a trial that has a checkpoint, and the process that runs it."""
+        names = wait_for(list_saved, process)
         seed = next(seed for seed, trial in trials.items() if trial.id in names)
         return seed, next(pid for pid, _, s, _ in reversed(read_log(log)) if s == seed)
 
-    driver = start(*command, TROUBLE_LOG=log)
-    victim, worker = running(driver)
+    # The trials wait half-way until the victim has a new worker: none ends before.
+    driver = start(*command, TROUBLE_LOG=log, TROUBLE_GATE=gate)
+    victim, worker = find_running(driver)
     os.kill(worker, signal.SIGKILL)
-    wait_for(lambda: stored(folder) and len(processes_of(log, victim)) > 1, driver)
-    before_kill = stored(folder)
+    wait_for(lambda: len(read_processes(log, victim)) > 1, driver)
+    gate.touch()
+    wait_for(lambda: read_rows(folder), driver)
+    before_kill = read_rows(folder)
     driver.kill()
     driver.communicate()
     workers = {pid for pid, *_ in read_log(log)}
-    wait_for(lambda: not any(map(alive, workers)))
-    after_kill = stored(folder)
+    wait_for(lambda: not any(map(is_alive, workers)))
+    after_kill = read_rows(folder)
+
+    def list_early():
+        """Processes of the second driver whose trial cannot end soon."""
+        last_steps = {pid: step for pid, step, *_ in read_log(log)}
+        return [pid for pid, step in last_steps.items() if pid not in workers and step <= EARLY]
 
     driver = start(*command, TROUBLE_LOG=log)
-    wait_for(
-        lambda: any(step <= EARLY for pid, step in last_steps(log).items() if pid not in workers), driver
-    )
-    ctrl_c(driver)
+    wait_for(list_early, driver)
+    press_ctrl_c(driver)
     interrupted = finish(driver)
-    left, before_last = saved(), stored(folder)
+    left, before_last = list_saved(), read_rows(folder)
 
-    last = vera(*command, TROUBLE_LOG=log)
+    ray_session.log.write_text("")
+    last = run_here(*command)
+    with log.open("a") as file:
+        file.write(ray_session.log.read_text())
     return SimpleNamespace(**locals())
 
 
-def test_a_trial_whose_worker_is_killed_goes_on_from_its_checkpoint(story):
-    lives = processes_of(story.log, story.victim)
+def test_a_trial_whose_worker_is_killed_continues_from_its_checkpoint(story):
+    lives = read_processes(story.log, story.victim)
     assert next(iter(lives)) == story.worker
     assert len(lives) > 1
     first, *later = lives.values()
@@ -141,177 +109,141 @@ def test_the_rows_equal_those_of_undisturbed_runs(story, monkeypatch):
     monkeypatch.setattr(story.trouble_plugin.time, "sleep", lambda seconds: None)
     store = Store(story.folder / "trials")
     for trial in story.trials.values():
-        assert results(record_of(store, trial.id)) == results(run_trial(trial))
+        assert results(read_record(store, trial.id)) == results(run_trial(trial))
 
 
-def test_a_killed_driver_costs_no_finished_trial(story):
+def test_a_killed_driver_loses_no_finished_trial(story):
     assert story.before_kill
-    rows = stored(story.folder)
+    rows = read_rows(story.folder)
     assert {name: rows[name] for name in story.after_kill} == story.after_kill
     assert story.before_kill.items() <= story.after_kill.items()
 
 
-def test_every_trial_has_one_row_in_the_end_and_nothing_half_written_is_left(story):
+def test_every_trial_has_one_row_and_no_temporary_file_remains(story):
     assert (story.last[0], story.last[2]) == (0, "")
-    rows = Store(story.folder / "trials")
-    assert sorted(row.trial_id for row in rows.rows()) == sorted(trial.id for trial in story.trials.values())
-    assert {row.outcome for row in rows.rows()} == {"ok"}
-    assert {row.attempt for row in rows.rows()} == {1}
-    assert rows.problems == []
+    store = Store(story.folder / "trials")
+    rows = store.read_rows()
+    assert sorted(row.trial_id for row in rows) == sorted(trial.id for trial in story.trials.values())
+    assert {(row.outcome, row.attempt) for row in rows} == {("ok", 1)}
+    assert store.problems == []
     assert len(list((story.folder / "trials" / "rows").iterdir())) == len(story.trials)
     assert list((story.folder / "checkpoints").glob("*.pt")) == []
 
 
-def test_ctrl_c_says_how_to_go_on_and_leaves_trials_resumable(story):
+def test_ctrl_c_names_the_next_command_and_leaves_trials_resumable(story):
     code, _, err = story.interrupted
     assert code == 130
-    assert err == STOPPED
+    assert_one_line(err)
     assert story.left
     assert {row.outcome for row in story.before_last.values()} == {"ok"}
     assert len(story.before_last) < len(story.trials)
 
 
-def test_two_drivers_on_one_store_leave_one_row_a_trial(tmp_path):
-    command = (
-        "run",
-        "toy-demo",
-        "--profile",
-        "smoke",
-        "--only",
-        "method=ml",
-        "--results-dir",
-        tmp_path,
-        "--max-concurrent",
-        1,
-    )
-    drivers = [start(*command), start(*command)]
-    ends = [finish(driver) for driver in drivers]
-    assert [(code, err) for code, _, err in ends] == [(0, ""), (0, "")]
-    store = Store(tmp_path / "trials")
-    assert [row.outcome for row in store.rows()] == ["ok"] * 3
-    assert len(list((tmp_path / "trials" / "rows").iterdir())) == 3
-    for row in store.rows():
-        trial = next(t for t in find_sweep("toy-demo").trials("smoke") if t.id == row.trial_id)
-        assert results(record_of(store, row.trial_id)) == results(run_trial(trial))
+def build_command(folder, *flags):
+    """A run of two patient trials at once."""
+    place = ("--results-dir", folder, "--plugin", PLUGIN)
+    return ("run", "patience", "--seeds", 2, *place, "--max-concurrent", 2, *flags)
 
 
-GPUS = """
-import sys
-from bench.cli.main import main
-from sweeps.cluster.connection import connected
-
-with connected(cpus=16, gpus=4):
-    sys.exit(main(sys.argv[1:]))
-"""
-
-
-def test_sixteen_trials_share_four_logical_gpus_and_each_sees_its_own(tmp_path):
-    """Every trial waits at its first step until all sixteen are there, so the sweep ends only if they run at
-    once."""
+def test_ctrl_c_saves_running_trials_before_a_checkpoint_is_due(tmp_path):
     log = tmp_path / "log"
-    command = ["run", "meeting", "--gpus-per-trial", "0.25", "--plugin", PLUGIN, "--results-dir", tmp_path]
-    done = subprocess.run(
-        [sys.executable, "-c", GPUS, *map(str, command)],
-        cwd=ROOT, env=os.environ | {"TROUBLE_LOG": str(log)}, capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = Store(tmp_path / "trials").rows()
-    assert [(row.outcome, row.gpus, row.device) for row in rows] == [("ok", 0.25, "cpu")] * 16
-    seen = {(seed, devices) for _, _, seed, devices in read_log(log)}
-    assert sorted(seed for seed, _ in seen) == list(range(16)), "a trial's device does not change"
-    assert Counter(devices for _, devices in seen) == {"0": 4, "1": 4, "2": 4, "3": 4}
-
-
-def test_a_store_that_becomes_unwritable_stops_the_run_and_costs_nothing(tmp_path):
-    log, away = tmp_path / "log", tmp_path / "away"
-    command = (
-        "run",
-        "patience",
-        "--seeds",
-        2,
-        "--results-dir",
-        tmp_path,
-        "--plugin",
-        PLUGIN,
-        "--max-concurrent",
-        2,
-    )
-    driver = start(*command, TROUBLE_LOG=log)
-    wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
-    (tmp_path / "trials").rename(away)
-    (tmp_path / "trials").write_text("no directory any more")
-    code, _, err = finish(driver)
-    assert code == 2
-    assert "The run was stopped, its trials can go on: mend that, then the same command." in err
-    (tmp_path / "trials").unlink()
-    away.rename(tmp_path / "trials")
-    assert stored(tmp_path) == {}
-    steps_before = len(read_log(log))
-    assert vera(*command, TROUBLE_LOG=log)[0] == 0
-    assert [row.outcome for row in stored(tmp_path).values()] == ["ok", "ok"]
-    assert len(read_log(log)) - steps_before < 2 * STEPS, "what was trained is not trained again"
-
-
-def test_trials_of_a_node_that_dies_finish_elsewhere(tmp_path):
-    """Both trials wait half-way until the node is dead, so neither can end before."""
-    log, gate, checkpoints = tmp_path / "log", tmp_path / "gate", tmp_path / "checkpoints"
-    command = (
-        "run",
-        "patience",
-        "--seeds",
-        2,
-        "--plugin",
-        PLUGIN,
-        "--results-dir",
-        tmp_path,
-        "--checkpoint-every",
-        0,
-    )
-    with cluster(TROUBLE_LOG=log, TROUBLE_GATE=gate) as nodes:
-        nodes.head()
-        second = nodes.another()
-        driver = start(*command, "--address", nodes.address, **nodes.environment)
-        wait_for(lambda: len(list(checkpoints.glob("*.pt"))) == 2, driver)
-        second.kill()
-        gate.touch()
-        code, _, err = finish(driver)
-    assert code == 0, err
-    assert [row.outcome for row in stored(tmp_path).values()] == ["ok", "ok"]
-    stayed, moved = sorted((list(processes_of(log, seed).values()) for seed in range(2)), key=len)
-    assert (len(stayed), len(moved)) == (1, 2)
-    assert moved[1][0] > 1
-
-
-@pytest.mark.parametrize(("send", "code"), [(ctrl_c, 130), (terminate, 143)])
-def test_who_stops_a_run_finds_what_ran_saved_though_no_checkpoint_was_due(tmp_path, send, code):
-    log = tmp_path / "log"
-    command = (
-        "run",
-        "patience",
-        "--seeds",
-        2,
-        "--results-dir",
-        tmp_path,
-        "--plugin",
-        PLUGIN,
-        "--max-concurrent",
-        2,
-    )
-    driver = start(*command, "--checkpoint-every", 10_000, TROUBLE_LOG=log)
-    wait_for(lambda: log.exists() and len({seed for _, _, seed, _ in read_log(log)}) == 2, driver)
+    driver = start(*build_command(tmp_path, "--checkpoint-every", 10_000), TROUBLE_LOG=log)
+    wait_for(lambda: len(read_seeds(log)) == 2, driver)
     assert not list((tmp_path / "checkpoints").glob("*.pt"))
-    send(driver)
-    assert finish(driver)[::2] == (code, STOPPED)
+    press_ctrl_c(driver)
+    code, _, err = finish(driver)
+    assert code == 130
+    assert_one_line(err)
     assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
 
 
-def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(tmp_path):
-    log = tmp_path / "log"
-    command = ("run", "doomed", "--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 1)
-    code, _, err = vera(*command, TROUBLE_LOG=log)
+def run_and_disturb(log, disturb, *command):
+    """Run the command in this process, and call `disturb` once both of its trials run."""
+
+    is_over = threading.Event()
+
+    def wait_and_disturb():
+        wait_for(lambda: is_over.is_set() or len(read_seeds(log)) == 2)
+        if not is_over.is_set():
+            disturb()
+
+    thread = threading.Thread(target=wait_and_disturb)
+    thread.start()
+    try:
+        return run_here(*command)
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_sigterm_saves_running_trials_before_a_checkpoint_is_due(tmp_path, shared_ray):
+    saved_before = []
+
+    def terminate():
+        saved_before.extend((tmp_path / "checkpoints").glob("*.pt"))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    command = build_command(tmp_path, "--checkpoint-every", 10_000)
+    code, _, err = run_and_disturb(shared_ray.log, terminate, *command)
+    assert code == 143
+    assert_one_line(err)
+    assert saved_before == []
+    assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
+
+
+def test_a_store_that_becomes_unwritable_stops_the_run_and_loses_no_training(tmp_path, shared_ray):
+    away = tmp_path / "away"
+
+    def break_store():
+        (tmp_path / "trials").rename(away)
+        (tmp_path / "trials").write_text("no directory any more")
+
+    code, _, err = run_and_disturb(shared_ray.log, break_store, *build_command(tmp_path))
+    assert code == 2
+    assert "same command" in err
+    (tmp_path / "trials").unlink()
+    away.rename(tmp_path / "trials")
+    assert read_rows(tmp_path) == {}
+    steps_before = len(read_log(shared_ray.log))
+    assert run_here(*build_command(tmp_path))[0] == 0
+    assert [row.outcome for row in read_rows(tmp_path).values()] == ["ok", "ok"]
+    assert len(read_log(shared_ray.log)) - steps_before < 2 * STEPS, "trained steps are not trained again"
+
+
+def test_two_drivers_on_one_store_leave_one_row_per_trial(tmp_path, shared_ray, monkeypatch):
+    """The first trial waits until both drivers run it."""
+    place = ("--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 1)
+    other = start("run", "pair", *place, TROUBLE_LOG=shared_ray.log)
+    ends = [run_here("run", "pair", *place), finish(other)]
+    assert [(code, err) for code, _, err in ends] == [(0, ""), (0, "")]
+    assert len(read_processes(shared_ray.log, 0)) == 2
+    store, trials = Store(tmp_path / "trials"), find_sweep("pair").trials("smoke")
+    assert [row.outcome for row in store.read_rows()] == ["ok", "ok"]
+    assert len(list((tmp_path / "trials" / "rows").iterdir())) == 2
+    monkeypatch.setenv("TROUBLE_LOG", str(shared_ray.log))
+    for trial in trials:
+        assert results(read_record(store, trial.id)) == results(run_trial(trial))
+
+
+def test_eight_trials_share_two_logical_gpus_and_each_sees_its_own(tmp_path, shared_ray):
+    """Every trial waits at its first step for all others, so the sweep ends only if all run at once."""
+    shares = ("--gpus-per-trial", 0.25, "--cpus-per-trial", 0.25)
+    place = ("--plugin", PLUGIN, "--results-dir", tmp_path)
+    code, _, err = run_here("run", "meeting", "--seeds", 8, *shares, *place)
+    assert (code, err) == (0, "")
+    rows = read_rows(tmp_path).values()
+    assert [(row.outcome, row.gpus, row.device) for row in rows] == [("ok", 0.25, "cpu")] * 8
+    seen = {(seed, devices) for _, _, seed, devices in read_log(shared_ray.log)}
+    assert sorted(seed for seed, _ in seen) == list(range(8)), "a trial's device does not change"
+    assert Counter(devices for _, devices in seen) == {"0": 4, "1": 4}
+
+
+def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(tmp_path, shared_ray):
+    place = ("--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 1)
+    code, _, err = run_here("run", "doomed", *place)
     assert code == 1, err
-    rows = {row.label: row for row in stored(tmp_path).values()}
+    rows = {row.label: row for row in read_rows(tmp_path).values()}
     assert rows["good"].outcome == "ok"
     assert rows["doomed"].outcome == "error"
     assert rows["doomed"].log_tail
-    assert len({pid for pid, step, seed, _ in read_log(log) if seed == 7}) == 4, "the first, and three more"
+    assert len(read_processes(shared_ray.log, 7)) == 4, "the first worker, and three more"

@@ -1,121 +1,244 @@
-"""A search over two nodes, one of which dies in the middle, and then the head, which is started again; told
-as one story.
+"""Two real nodes: the preflight check of each, a node that dies under a sweep, and a search that loses a node
+and then the head.
 
-The command is the same each time. It ends with the head, since nobody hands out trials then; given once more,
-it does the rest.
+All tests read one story on one cluster. The command of the search is the same each time. It ends with the
+head, and finishes when it is run again.
 """
 
 import json
+import os
+import secrets
+import subprocess
+import sys
+import threading
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import mean
 from types import SimpleNamespace
 
 import pytest
-from engine_helpers import finish, start, vera, wait_for
-from locations import HELPERS
-from node_helpers import cluster
+from cluster_helpers import read_processes, read_rows
+from engine_helpers import PATIENCE, PLUGIN, finish, start, vera, wait_for
+from locations import HELPERS, ROOT
+from node_helpers import manage_nodes
+from pyarrow import fs
+from store_helpers import CREDENTIALS
 
 from bench.searches.problems import FLOW_LIKELIHOOD
+from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.store import Store
 
-PLUGIN = HELPERS / "traced_plugin.py"
+TRACED = HELPERS / "traced_plugin.py"
 CONFIGURATIONS, SEEDS, STEPS = 12, 2, 20
 
 
 class Scene:
-    """Where the story plays: what lies in the results, and which node has taken how many steps."""
+    """The files of the story: results, the log of steps, and the steps that each node has taken."""
 
     def __init__(self, folder):
-        self.results, self.trace, self.allowance = folder / "results", folder / "trace", folder / "allowance"
+        self.folder, self.results = folder, folder / "results"
+        self.log, self.gate = folder / "log", folder / "gate"
+        self.trace, self.allowance = folder / "trace", folder / "allowance"
+        self.allow(5 * STEPS)
 
     def allow(self, steps):
-        """So many for a node, in all; renamed into place, so that none reads half a number."""
+        """Allow each node this many steps in total. The file is renamed, so that no reader sees half a
+        number."""
         new = self.allowance.with_suffix(".new")
         new.write_text(str(steps))
         new.replace(self.allowance)
 
-    def steps(self):
-        return Counter(
-            line for line in self.trace.read_text().splitlines(keepends=True) if line.endswith("\n")
-        )
-
-    def rows(self):
-        return {row.trial_id: row for row in Store(self.results / "trials").rows()}
+    def count_steps(self):
+        lines = self.trace.read_text().splitlines(keepends=True)
+        return Counter(line for line in lines if line.endswith("\n"))
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory):
-    scene = Scene(tmp_path_factory.mktemp("nodes"))
-    scene.allow(5 * STEPS)
-    with cluster(
-        TRACE=scene.trace, ALLOWANCE=scene.allowance, RAY_gcs_rpc_server_reconnect_timeout_s=15
-    ) as nodes:
-        shared = ("--results-dir", scene.results, "--plugin", PLUGIN, "--address", nodes.address)
-        command = ("search", "flow", "--method", "ml", "--profile", "smoke", "--scheduler", "none",
-                   "--configurations", CONFIGURATIONS, "--seeds", SEEDS, *shared)  # fmt: skip
-        head, second = nodes.head(), nodes.another()
-        driver = start(*command, **nodes.environment)
-        wait_for(lambda: len(scene.steps()) == 2 and min(scene.steps().values()) > STEPS, driver)
-        second.kill()
-        both, with_both = scene.steps(), scene.rows()
-        scene.allow(8 * STEPS)
-        wait_for(lambda: len(scene.rows()) > len(with_both) + 2, driver)
-        head.kill()
-        broken, with_one = finish(driver), scene.rows()
+def scene(tmp_path_factory):
+    return Scene(tmp_path_factory.mktemp("nodes"))
 
-        scene.allow(1_000 * STEPS)
-        nodes.head()
-        last = finish(start(*command, **nodes.environment))
-        best = [line.split("to run it: ")[1] for line in last[1].splitlines() if "to run it: " in line]
-        _, verb, spec, *flags = best[0].split()
-        run_best = vera(verb, spec, *flags, *shared, **nodes.environment)
-        return SimpleNamespace(**locals())
+
+@pytest.fixture(scope="module")
+def cluster(scene):
+    """A head, and a second node without credentials for a bucket."""
+    files = {"TRACE": scene.trace, "ALLOWANCE": scene.allowance, "TROUBLE_LOG": scene.log}
+    with manage_nodes(**files, TROUBLE_GATE=scene.gate, **CREDENTIALS) as nodes:
+        nodes.start_head()
+        nodes.start_node(without=CREDENTIALS)
+        yield nodes
+
+
+@pytest.fixture(scope="module")
+def guarded_bucket(s3_endpoint):
+    """A bucket behind a server that requires credentials; moto itself does not."""
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    backend = DomainDispatcherApplication(create_backend_app)
+
+    def guard(request, respond):
+        if CREDENTIALS["AWS_ACCESS_KEY_ID"] in request.get("HTTP_AUTHORIZATION", ""):
+            return backend(request, respond)
+        respond("403 Forbidden", [("Content-Length", "0")])
+        return [b""]
+
+    server = make_server("127.0.0.1", 0, guard, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    options = f"endpoint_override=127.0.0.1:{server.port}&scheme=http&region=us-east-1"
+    yield f"s3://results/{secrets.token_hex(6)}/runs?{options}"
+    server.shutdown()
+    server.server_close()
+
+
+PREFLIGHT = """
+import json, pathlib, sys
+from sweeps.cluster.connection import connect
+from sweeps.cluster import preflight
+from sweeps.errors import EngineError
+
+address, results, bucket = sys.argv[1:]
+
+def explain(*arguments):
+    try:
+        preflight.check_nodes(*arguments)
+    except EngineError as error:
+        return str(error)
+    return ""
+
+with connect(address):
+    reports = preflight._collect_reports(preflight.NodeRequirements(results, ".not-there"))
+    answers = {
+        "good": explain(results, [results]),
+        "left": [path.name for path in pathlib.Path(results).iterdir()],
+        "missing": explain(results, ["/no/such/data"]),
+        "has_marker": [report.has_marker for report in reports.values()],
+        "bucket": explain(bucket),
+    }
+print(json.dumps(answers))
+"""
+
+
+@pytest.fixture(scope="module")
+def preflight_answers(cluster, tmp_path_factory, guarded_bucket):
+    """The messages of preflight checks in a driver that has joined the cluster."""
+    arguments = [cluster.address, str(tmp_path_factory.mktemp("shared")), guarded_bucket]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PREFLIGHT, *arguments], cwd=ROOT, capture_output=True,
+        env=os.environ | cluster.environment, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return SimpleNamespace(**json.loads(done.stdout))
+
+
+def test_nodes_that_can_run_the_trials_pass_and_no_marker_remains(preflight_answers):
+    assert preflight_answers.good == ""
+    assert preflight_answers.left == []
+
+
+def test_every_node_is_asked(preflight_answers):
+    assert preflight_answers.missing.count("node ") == 2
+    assert preflight_answers.missing.count("/no/such/data") == 1
+    assert preflight_answers.has_marker == [False, False]
+
+
+def test_the_node_without_credentials_for_the_bucket_is_named(preflight_answers, guarded_bucket):
+    message = preflight_answers.bucket
+    assert message.count("node ") == 1
+    assert "(127.0.0.2)" in message
+    assert guarded_bucket in message
+    assert "AWS_ACCESS_KEY_ID" in message
+    folder = BucketFolder(guarded_bucket)
+    selector = fs.FileSelector(folder.root, recursive=True, allow_not_found=True)
+    assert [info for info in folder.objects.get_file_info(selector) if info.is_file] == []
+
+
+@pytest.fixture(scope="module")
+def moved_trials(cluster, scene, preflight_answers):
+    """A sweep of two trials, one on each node. Both wait half-way until the second node is dead."""
+    folder = scene.folder / "patience"
+    flags = ("--checkpoint-every", 0, "--address", cluster.address)
+    command = ("run", "patience", "--seeds", 2, "--plugin", PLUGIN, "--results-dir", folder, *flags)
+    driver = start(*command, **cluster.environment)
+    wait_for(lambda: len(list((folder / "checkpoints").glob("*.pt"))) == 2, driver)
+    cluster.nodes[1].kill()
+    scene.gate.touch()
+    return folder, *finish(driver)
+
+
+def test_trials_of_a_node_that_dies_finish_on_another(moved_trials, scene):
+    folder, code, _, err = moved_trials
+    assert code == 0, err
+    assert [row.outcome for row in read_rows(folder).values()] == ["ok", "ok"]
+    lives = [list(read_processes(scene.log, seed).values()) for seed in range(2)]
+    stayed, moved = sorted(lives, key=len)
+    assert (len(stayed), len(moved)) == (1, 2)
+    assert moved[1][0] > 1, "it continued from its checkpoint"
+
+
+@pytest.fixture(scope="module")
+def story(cluster, scene, moved_trials):
+    shared = ("--results-dir", scene.results, "--plugin", TRACED, "--address", cluster.address)
+    size = ("--configurations", CONFIGURATIONS, "--seeds", SEEDS)
+    problem = ("search", "flow", "--method", "ml", "--profile", "smoke")
+    command = (*problem, "--scheduler", "none", *size, *shared)
+    second = cluster.start_node()
+    driver = start(*command, **cluster.environment)
+    wait_for(lambda: len(scene.count_steps()) == 2 and min(scene.count_steps().values()) > STEPS, driver)
+    second.kill()
+    both, with_both = scene.count_steps(), read_rows(scene.results)
+    scene.allow(8 * STEPS)
+    wait_for(lambda: len(read_rows(scene.results)) > len(with_both) + 2, driver)
+    cluster.nodes[0].kill()
+    broken, with_one = finish(driver), read_rows(scene.results)
+
+    scene.allow(1_000 * STEPS)
+    cluster.start_head()
+    last = vera(*command, **cluster.environment)
+    best = next(line for line in last[1].splitlines() if "vera run spec:" in line)
+    _, verb, spec, *flags = best[best.index("vera run ") :].split()
+    run_best = vera(verb, spec, *flags, *shared, **cluster.environment)
+    return SimpleNamespace(**locals())
 
 
 def test_trials_are_trained_on_both_nodes(story):
-    """A node has one CPU: where more steps were taken than a trial has, a trial has ended."""
+    """A node has one CPU: if it took more steps than a trial has, a trial has ended on it."""
     assert len(story.both) == 2
     assert min(story.both.values()) > STEPS
     assert 0 < len(story.with_both) < len(story.with_one)
     assert len(story.with_one) < CONFIGURATIONS * SEEDS
 
 
-def test_the_head_takes_the_command_with_it_and_the_same_command_does_the_rest(story):
+def test_the_command_ends_with_the_head_and_the_same_command_finishes_the_search(story):
     assert story.broken[0] != 0
     assert (story.last[0], story.last[2]) == (0, "")
-    assert f"{CONFIGURATIONS} configurations, 0 of them stopped early, 0 without a score" in story.last[1]
+    assert f"{CONFIGURATIONS} configurations, 0" in story.last[1]
 
 
-def searched(story):
-    return [row for row in Store(story.scene.results / "trials").rows() if row.sweep == "search-flow-ml-tpe"]
+def read_search_rows(story):
+    rows = Store(story.scene.results / "trials").read_rows()
+    return [row for row in rows if row.sweep == "search-flow-ml-tpe"]
 
 
-def test_no_trial_is_lost_or_counted_twice(story):
-    rows = searched(story)
+def test_every_trial_has_one_row(story):
+    rows = read_search_rows(story)
     assert len({row.trial_id for row in rows}) == len(rows) == CONFIGURATIONS * SEEDS
     assert {row.outcome for row in rows} <= {"ok", "diverged"}
     assert {row.attempt for row in rows} == {1}
-    parts = (story.scene.results / "trials" / "rows").glob(
-        "[!.]*"
-    )  # what a killed node was writing begins with a dot
-    assert len(list(parts)) == len(Store(story.scene.results / "trials").rows())
-    kept = {row.trial_id: row for row in rows}
-    assert story.with_both.items() <= story.with_one.items() <= kept.items(), (
-        "what was finished is not run again"
-    )
+    parts = (story.scene.results / "trials" / "rows").glob("[!.]*")  # a killed node may leave a hidden file
+    assert len(list(parts)) == len(read_rows(story.scene.results))
+    final = {row.trial_id: row for row in rows}
+    assert story.with_both.items() <= story.with_one.items() <= final.items(), "no trial runs twice"
 
 
 def test_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
     scores = defaultdict(list)
-    for row in searched(story):
-        score = (
-            json.loads(row.metrics)["test_log_likelihood"] if row.outcome == "ok" else FLOW_LIKELIHOOD.worst
-        )
-        scores[json.loads(row.spec)["method"]["lr"]].append(max(score, FLOW_LIKELIHOOD.worst))
+    worst = FLOW_LIKELIHOOD.worst
+    for row in read_search_rows(story):
+        score = json.loads(row.metrics)["test_log_likelihood"] if row.outcome == "ok" else worst
+        scores[json.loads(row.spec)["method"]["lr"]].append(max(score, worst))
     assert {len(values) for values in scores.values()} == {SEEDS}
     winner = max(scores, key=lambda lr: mean(scores[lr]))
     content = json.loads(Path(story.spec.removeprefix("spec:")).read_text())
     assert content["spec"]["method"]["lr"] == winner
     assert (story.run_best[0], story.run_best[2]) == (0, "")
-    assert "3 of 3 trials are done" in story.run_best[1]
+    assert "3 of 3" in story.run_best[1]

@@ -1,12 +1,11 @@
-"""A busy cluster: what the first trial waits for is said once, and not where it only takes its time to
-start."""
+"""A busy cluster: the user learns once what the first trial waits for, but not if it is only slow to start."""
 
 import threading
 
 import pytest
 
-from sweeps.cluster import wait_notice as waiting
-from sweeps.cluster.wait_notice import told_if_waiting, waits_for
+from sweeps.cluster import wait_notice
+from sweeps.cluster.wait_notice import describe_wait, notify_if_waiting
 
 ONE = {"CPU": 1.0, "GPU": 0.0}
 
@@ -25,75 +24,80 @@ ONE = {"CPU": 1.0, "GPU": 0.0}
         (
             {"CPU": 4.0, "GPU": 0.0},
             {"CPU": 6.0},
-            "waiting for 4 CPU: no node of the cluster has as much free",
+            "waiting for 4 CPU: no single node has this much free",
         ),
     ],
 )
-def test_what_is_waited_for_in_words(wanted, free, text):
-    assert waits_for(wanted, free) == text
+def test_the_wait_is_described(wanted, free, text):
+    assert describe_wait(wanted, free) == text
 
 
 @pytest.fixture
-def rooms(monkeypatch):
-    """What the cluster has reserved; another's is there before we come."""
-    found, looks = {"other": "CREATED"}, threading.Semaphore(0)
+def reservations(monkeypatch):
+    """The cluster's reservations, with one that another driver made before, and a function that waits for
+    further checks."""
+    states, checks = {"other": "CREATED"}, threading.Semaphore(0)
 
-    def look():
-        looks.release()
-        return dict(found)
+    def read():
+        checks.release()
+        return dict(states)
 
-    monkeypatch.setattr(waiting, "_rooms", look)
-    monkeypatch.setattr(waiting, "_free", dict)
-    return found, lambda times: [looks.acquire(timeout=60.0) for _ in range(times)]
+    monkeypatch.setattr(wait_notice, "_read_reservations", read)
+    monkeypatch.setattr(wait_notice, "_read_free_resources", dict)
+    return states, lambda times: [checks.acquire(timeout=60.0) for _ in range(times)]
 
 
-def heard(rooms, ours):
-    """What is said within some looks at a cluster in which our own reservations are in these states."""
-    found, wait = rooms
-    said, told = [], threading.Event()
-    with told_if_waiting(ONE, lambda: False, lambda text: (said.append(text), told.set()), after=0.01):
-        wait(1)
-        found.update(ours)
-        if set(ours.values()) == {"PENDING"}:
-            assert told.wait(60.0)
-            ended()
+def collect_notices(reservations, own):
+    """The notices within a few checks, while our own reservations are in these states."""
+    states, wait_for_checks = reservations
+    notices, has_notice = [], threading.Event()
+
+    def notify(text):
+        notices.append(text)
+        has_notice.set()
+
+    with notify_if_waiting(ONE, lambda: False, notify, interval=0.01):
+        wait_for_checks(1)
+        states.update(own)
+        if set(own.values()) == {"PENDING"}:
+            assert has_notice.wait(60.0)
+            join_watch()
         else:
-            wait(5)
-    return said
+            wait_for_checks(5)
+    return notices
 
 
-def ended():
-    """The watch is over by itself: whoever looked on would say it again."""
+def join_watch():
+    """Wait until the watching thread has ended by itself; otherwise it could repeat the notice."""
     for thread in threading.enumerate():
-        if thread.name == waiting.NAME:
+        if thread.name == wait_notice.THREAD_NAME:
             thread.join(60.0)
             assert not thread.is_alive()
 
 
-def test_a_trial_that_finds_no_room_is_told_of_once(rooms):
-    assert heard(rooms, {"mine": "PENDING", "next": "PENDING"}) == [
-        "waiting for 1 CPU: the cluster has no CPU free"
-    ]
+def test_a_trial_without_free_resources_is_reported_once(reservations):
+    (notice,) = collect_notices(reservations, {"mine": "PENDING", "next": "PENDING"})
+    assert "1 CPU" in notice
 
 
-@pytest.mark.parametrize("ours", [{}, {"mine": "CREATED"}, {"mine": "CREATED", "next": "PENDING"}])
-def test_nothing_is_said_of_a_trial_that_has_room_and_is_starting(rooms, ours):
-    assert heard(rooms, ours) == []
+@pytest.mark.parametrize("own", [{}, {"mine": "CREATED"}, {"mine": "CREATED", "next": "PENDING"}])
+def test_a_trial_that_has_resources_and_is_starting_is_not_reported(reservations, own):
+    assert collect_notices(reservations, own) == []
 
 
-def test_nothing_is_said_once_a_trial_has_started(rooms):
-    found, wait = rooms
-    said = []
-    with told_if_waiting(ONE, lambda: True, said.append, after=0.01):
-        wait(1)
-        found.update(mine="PENDING")
-        ended()
-    assert said == []
+def test_nothing_is_reported_once_a_trial_has_started(reservations):
+    states, wait_for_checks = reservations
+    notices = []
+    with notify_if_waiting(ONE, lambda: True, notices.append, interval=0.01):
+        wait_for_checks(1)
+        states.update(mine="PENDING")
+        join_watch()
+    assert notices == []
 
 
 def test_a_cluster_that_does_not_answer_ends_no_run(monkeypatch):
-    monkeypatch.setattr(waiting, "_rooms", lambda: 1 / 0)
-    said = []
-    with told_if_waiting(ONE, lambda: False, said.append, after=0.01):
+    monkeypatch.setattr(wait_notice, "_read_reservations", lambda: 1 / 0)
+    notices = []
+    with notify_if_waiting(ONE, lambda: False, notices.append, interval=0.01):
         pass
-    assert said == []
+    assert notices == []
