@@ -1,4 +1,4 @@
-"""A search as Tune's searcher and scheduler, without a cluster: issued jobs, stopped trials and recorded rows."""
+"""A search as Tune's searcher and scheduler, without a cluster: jobs, early stops and rows."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -94,7 +94,7 @@ def test_the_row_of_a_failed_trial_has_the_seconds_and_the_hardware_of_its_worke
     trial = trouble_plugin.trouble(steps=10_000, pause=0.001)
     job, store = build_job(trial, 1, 0.0), Store(tmp_path / "store")
     engine = Engine(tmp_path / "store", tmp_path / "checkpoints")
-    monkeypatch.setattr(provenance, "processor", lambda device: "a processor elsewhere")
+    monkeypatch.setattr(provenance, "read_processor", lambda device: "a processor elsewhere")
     provenance.collect_provenance.cache_clear()
     worker, callback = build_worker(job), ListenerCallback(TrialListener(), store)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A busy cluster: the user learns once what the first trial waits for, but not if it is only slow to start."""
+"""A busy cluster: one notice of what the first trial waits for, and none if it is only slow to start."""
 
 import threading
 
