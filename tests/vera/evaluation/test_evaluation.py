@@ -1,9 +1,10 @@
-"""Evaluation against distributions whose likelihood, normaliser and samples are known."""
+"""Evaluation of distributions whose likelihood, normaliser and samples are known."""
 
 import math
 
 import pytest
 import torch
+from facts import raises_with
 from oracles import GaussianEnergy, make_linear_generator
 
 from vera.data import Circles, Moons, Rings, TensorData
@@ -43,13 +44,13 @@ def test_estimate_of_one_point_has_no_standard_error():
     assert math.isnan(Estimate.from_values(torch.tensor([1.0])).standard_error)
 
 
-def test_likelihood_of_an_unnormalised_model_is_refused():
-    with pytest.raises(IncompatibleModel, match="not normalised"):
+def test_likelihood_of_an_unnormalised_model_is_rejected():
+    with raises_with(IncompatibleModel, "MLP", "normalised", "grid_log_likelihood"):
         log_likelihood(MLP(2), torch.randn(5, 2))
 
 
 @pytest.mark.parametrize("dataset", [Moons(), Circles(), Rings()])
-def test_toys_are_judged_on_100_000_points_drawn_afresh(dataset):
+def test_toys_are_evaluated_on_100_000_fresh_points(dataset):
     torch.manual_seed(1)
     evaluation = LikelihoodEvaluation(dataset)
     method = SSM(GaussianMixture(2, components=3))
@@ -64,36 +65,37 @@ def test_toys_are_judged_on_100_000_points_drawn_afresh(dataset):
     assert abs(gap) < 5 * math.hypot(first["test_log_likelihood_se"], other["test_log_likelihood_se"])
 
 
-def test_best_of_ten_small_batches_flatters_the_model():
-    """The highest of ten means lies 1.54 standard errors of a batch above their mean, for independent points:
-    rings draws them. Moons and circles space their angles evenly, so their batches vary less, and flatter
-    less."""
+def test_the_best_of_ten_small_batches_is_biased_upwards():
+    """For independent points, as of rings, the highest of ten means is 1.54 standard errors above their mean.
+
+    Moons and circles are evenly spaced in angle, so their batches vary less and the bias is smaller.
+    """
     torch.manual_seed(2)
     model, data = GaussianMixture(2, components=20), Rings()
     honest = log_likelihood(model, data.test_points(0, 100_000))
     single = honest.standard_error * math.sqrt(honest.n / 200)
-    flattered = [best_of_batches(model, data, seed) for seed in range(40)]
-    excess = (sum(flattered) / 40 - honest.mean) / single
+    best = [best_of_batches(model, data, seed) for seed in range(40)]
+    excess = (sum(best) / 40 - honest.mean) / single
     assert excess == pytest.approx(1.539, abs=0.45)
 
 
-def test_a_nan_among_the_batches_is_not_stepped_over():
-    class Broken(GaussianMixture):
+def test_a_nan_in_one_batch_gives_nan():
+    class NaNInThirdBatch(GaussianMixture):
         calls = 0
 
         def log_prob(self, x):
             self.calls += 1
             return super().log_prob(x) * (math.nan if self.calls == 3 else 1.0)
 
-    assert math.isnan(best_of_batches(Broken(), Moons(), seed=0))
+    assert math.isnan(best_of_batches(NaNInThirdBatch(), Moons(), seed=0))
 
 
 def test_a_standard_error_needs_two_points():
-    with pytest.raises(SettingError, match="at least 2"):
+    with raises_with(SettingError, "LikelihoodEvaluation", "n", "2", "got 1"):
         LikelihoodEvaluation(Moons(), n=1)
-    with pytest.raises(SettingError, match="at least 2"):
+    with raises_with(SettingError, "score_error", "repeats", "2", "got 1"):
         score_error(
-            Constant(),
+            BiasedEstimator(),
             make_linear_generator(torch.ones(2, 1), sigma=0.5),
             (torch.zeros(1, 1), torch.zeros(1, 2)),
             repeats=1,
@@ -103,7 +105,7 @@ def test_a_standard_error_needs_two_points():
 @pytest.mark.parametrize(
     "measure", [lambda g: posterior_ess(ImportanceEntropy(2), g, 10), lambda g: prior_ess(g, 10)]
 )
-def test_measuring_leaves_the_generator_as_it_was(measure):
+def test_measuring_does_not_change_the_generator(measure):
     generator = mlp_generator(2)
     before = {name: value.clone() for name, value in generator.state_dict().items()}
     measure(generator)
@@ -115,7 +117,7 @@ def test_evaluation_needs_test_points():
         LikelihoodEvaluation(TensorData(torch.randn(10, 2)))
 
 
-def test_density_image_is_normalised_and_the_right_way_up():
+def test_density_image_is_normalised_and_oriented():
     def f(x):
         return -5 * ((x[:, 0] - 2).square() + (x[:, 1] - 3).square())
 
@@ -133,11 +135,11 @@ def test_grid_normaliser_of_a_gaussian(variance):
     assert normaliser.rim_share < 1e-4
 
 
-def test_grid_normaliser_shows_mass_at_the_rim():
+def test_grid_normaliser_reports_mass_at_the_rim():
     assert grid_log_normaliser(GaussianEnergy(1e6, data_dim=2)).rim_share > 1e-3
 
 
-def test_grid_likelihood_agrees_with_the_exact_one():
+def test_grid_likelihood_equals_the_exact_one():
     torch.manual_seed(3)
     model = GaussianMixture(2, components=10)
     x = torch.randn(5_000, 2)
@@ -146,7 +148,7 @@ def test_grid_likelihood_agrees_with_the_exact_one():
     assert estimate.mean == pytest.approx(log_likelihood(model, x).mean, abs=1e-3)
 
 
-def test_exact_samples_have_the_model_s_own_likelihood():
+def test_exact_samples_have_the_expected_likelihood():
     """E_p[log p] = −H(p), here of one Gaussian."""
     torch.manual_seed(4)
     model = GaussianMixture(2, components=1)
@@ -156,7 +158,7 @@ def test_exact_samples_have_the_model_s_own_likelihood():
         draw_exact_samples(MLP(2), 10)
 
 
-def test_training_samples_of_every_method_that_has_some():
+def test_training_samples_of_methods_with_samples():
     torch.manual_seed(5)
     generator = mlp_generator(2)
     methods = [
@@ -172,12 +174,12 @@ def test_training_samples_of_every_method_that_has_some():
         assert samples.shape == (50, 2)
         assert not samples.requires_grad
         assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
-    with pytest.raises(IncompatibleModel, match="without samples"):
+    with raises_with(IncompatibleModel, "'ssm'", "samples"):
         draw_training_samples(SSM(GaussianMixture(2)), 5)
 
 
-class Constant:
-    """An estimator with known bias and spread."""
+class BiasedEstimator:
+    """An estimator with known bias and deviation."""
 
     def direction(self, generator, z0, x):
         return -(generator.exact_score(x) + torch.tensor([0.3, -0.3]) + 0.5 * torch.randn_like(x))
@@ -188,7 +190,7 @@ def test_score_error_measures_a_known_bias_and_deviation():
     generator = make_linear_generator(torch.tensor([[1.0], [0.5]]), sigma=0.5)
     with torch.no_grad():
         pairs = generator.sample_with_latent(20)
-    error = score_error(Constant(), generator, pairs, repeats=4_000, chunk=1_000)
+    error = score_error(BiasedEstimator(), generator, pairs, repeats=4_000, chunk=1_000)
     assert error.signed_bias == pytest.approx(0, abs=0.01)
     assert error.absolute_bias == pytest.approx(0.3, abs=0.01)
     assert error.rms_bias == pytest.approx(0.3, abs=0.01)

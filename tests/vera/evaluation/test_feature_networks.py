@@ -1,5 +1,4 @@
-"""Feature networks: what an image becomes on its way, a TorchScript file, torch-fidelity's interface, what is
-refused."""
+"""Feature networks: preprocessing of images, TorchScript files, torch-fidelity, rejected files."""
 
 import math
 import sys
@@ -8,6 +7,7 @@ import warnings
 
 import pytest
 import torch
+from facts import raises_with
 from torch import nn
 
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel, SettingError
@@ -16,19 +16,19 @@ from vera.evaluation.features import as_bytes
 from vera.evaluation.inception import resize
 
 
-class Corners(nn.Module):
-    """The top left pixel, and the mean of each channel."""
+class CornerFeatures(nn.Module):
+    """The top left pixel and the mean of each channel."""
 
     def forward(self, x):
         return torch.cat([x[:, :, 0, 0], x.mean((2, 3))], 1)
 
 
-class Maps(nn.Module):
+class IdentityMaps(nn.Module):
     def forward(self, x):
         return x
 
 
-def script(path, module):
+def save_script(path, module):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.jit.script(module).save(str(path))
@@ -47,7 +47,7 @@ def no_setting(monkeypatch):
 
 
 class FeatureExtractorInceptionV3(nn.Module):
-    """torch-fidelity's interface, with a network of another kind behind it."""
+    """The interface of torch-fidelity with a small network."""
 
     def __init__(self, name, features_list, feature_extractor_weights_path=None):
         super().__init__()
@@ -79,15 +79,14 @@ def no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_fidelity", None)
 
 
-def test_bytes_come_back_exactly_and_the_rest_is_clamped():
+def test_as_bytes_recovers_bytes_and_clamps_other_values():
     values = torch.arange(256)
     assert torch.equal(as_bytes(values / 127.5 - 1), values.to(torch.uint8))
     assert as_bytes(torch.tensor([-9.0, 9.0, 0.0])).tolist() == [0, 255, 128]
 
 
-def test_enlarging_is_tensorflows():
-    """Place i of the large image lies at i · 2/4 of the small one; beyond the last pixel there is nothing but
-    that pixel."""
+def test_resizing_equals_that_of_tensorflow():
+    """Position i of the large image is at i · 2/4 of the small one; the last pixel repeats beyond it."""
     x = torch.tensor([[0.0, 10.0], [20.0, 30.0]]).view(1, 1, 2, 2)
     assert resize(x, 4)[0, 0].tolist() == [
         [0, 5, 10, 10],
@@ -97,8 +96,8 @@ def test_enlarging_is_tensorflows():
     ]
 
 
-def test_enlarging_agrees_with_sampling_on_a_shifted_grid():
-    """A second implementation: PyTorch samples at pixel centres, so the same places are given by a grid."""
+def test_resizing_equals_sampling_on_a_shifted_grid():
+    """A second implementation: grid_sample at the same positions; PyTorch resizes at pixel centres."""
     x = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     places = torch.arange(299) * (32 / 299) * (2 / 31) - 1
     grid = torch.stack(torch.meshgrid(places, places, indexing="xy"), -1).expand(2, -1, -1, -1)
@@ -108,8 +107,8 @@ def test_enlarging_agrees_with_sampling_on_a_shifted_grid():
     assert float((centred - expected).abs().max()) > 0.5
 
 
-def test_a_torchscript_network_sees_what_the_standard_says(tmp_path, images):
-    network = TorchScriptInception(script(tmp_path / "net.pt", Corners()))
+def test_a_torchscript_network_gets_standard_preprocessing(tmp_path, images):
+    network = TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures()))
     features = network.features(images)
     assert network.dim == features.shape[1] == 6
     torch.testing.assert_close(features[:, :3], (as_bytes(images)[:, :, 0, 0].float() - 128) / 128)
@@ -119,15 +118,15 @@ def test_a_torchscript_network_sees_what_the_standard_says(tmp_path, images):
     assert "no class probabilities" in network.no_probabilities
 
 
-def test_chunks_change_nothing(tmp_path, images):
-    network = TorchScriptInception(script(tmp_path / "net.pt", Corners()))
+def test_features_do_not_depend_on_the_chunk_size(tmp_path, images):
+    network = TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures()))
     whole = network.features(images)
     network.chunk = 2
     assert torch.equal(network.features(images), whole)
 
 
-def test_only_the_published_file_is_called_inception(tmp_path, monkeypatch):
-    path = script(tmp_path / "net.pt", Corners())
+def test_only_the_published_file_is_named_inception(tmp_path, monkeypatch):
+    path = save_script(tmp_path / "net.pt", CornerFeatures())
     network = TorchScriptInception(path)
     assert network.key == "torchscript"
     assert "inception" not in network.name
@@ -135,30 +134,33 @@ def test_only_the_published_file_is_called_inception(tmp_path, monkeypatch):
     assert TorchScriptInception(path).key == "inception"
 
 
-def test_fingerprints_follow_the_file_not_its_place(tmp_path):
-    path = script(tmp_path / "net.pt", Corners())
+def test_fingerprints_depend_on_the_file_content_not_its_path(tmp_path):
+    path = save_script(tmp_path / "net.pt", CornerFeatures())
     (tmp_path / "elsewhere").mkdir()
     moved = path.rename(tmp_path / "elsewhere" / "other.pt")
-    other = script(tmp_path / "net.pt", nn.Sequential(Corners(), nn.Linear(6, 2)))
+    other = save_script(tmp_path / "net.pt", nn.Sequential(CornerFeatures(), nn.Linear(6, 2)))
     first, second = TorchScriptInception(moved), TorchScriptInception(other)
     assert first.fingerprint != second.fingerprint
     assert (first.dim, second.dim) == (6, 2)
-    again = script(tmp_path / "elsewhere" / "other.pt", Corners())
+    again = save_script(tmp_path / "elsewhere" / "other.pt", CornerFeatures())
     assert str(tmp_path) not in first.name + TorchScriptInception(again).fingerprint
 
 
-def test_grey_images_are_seen_as_three_equal_channels(tmp_path, images):
-    network = TorchScriptInception(script(tmp_path / "net.pt", Corners()))
+def test_grey_images_get_three_equal_channels(tmp_path, images):
+    network = TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures()))
     grey = images[:, :1]
     assert torch.equal(network.features(grey), network.features(grey.expand(-1, 3, -1, -1)))
-    with pytest.raises(IncompatibleModel, match="1 or 3 channels, not 2"):
+    with raises_with(IncompatibleModel, "1 or 3 channels", "2"):
         network.features(images[:, :2])
 
 
-def test_an_image_that_is_not_finite_has_no_features(tmp_path, images, library):
+def test_a_non_finite_image_has_nan_features(tmp_path, images, library):
     broken = images.clone()
     broken[2, 0, 3, 3], broken[4, 1, 0, 0] = math.nan, math.inf
-    for network in (TorchScriptInception(script(tmp_path / "net.pt", Corners())), TorchFidelityInception()):
+    for network in (
+        TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures())),
+        TorchFidelityInception(),
+    ):
         seen, whole = network.describe(broken), network.describe(images)
         rows = [0, 1, 3, 5, 6]
         assert seen.features[[2, 4]].isnan().all()
@@ -167,15 +169,15 @@ def test_an_image_that_is_not_finite_has_no_features(tmp_path, images, library):
             assert seen.probabilities[[2, 4]].isnan().all()
 
 
-def test_images_must_be_images(tmp_path):
-    network = TorchScriptInception(script(tmp_path / "net.pt", Corners()))
-    with pytest.raises(SettingError, match=r"\(n, channels, height, width\), got \(3, 784\)"):
+def test_images_must_have_four_axes(tmp_path):
+    network = TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures()))
+    with raises_with(SettingError, "(n, channels, height, width)", "(3, 784)"):
         network.features(torch.zeros(3, 784))
-    with pytest.raises(SettingError, match=r"got \(0, 3, 8, 8\)"):
+    with raises_with(SettingError, "(0, 3, 8, 8)"):
         network.features(torch.zeros(0, 3, 8, 8))
 
 
-def test_torch_fidelity_gives_features_and_probabilities(library, images):
+def test_torch_fidelity_returns_features_and_probabilities(library, images):
     network = TorchFidelityInception()
     features, probabilities = network.describe(images)
     assert features.shape == (7, 2048)
@@ -192,44 +194,42 @@ def test_torch_fidelity_takes_weights_from_a_file(library, tmp_path, images):
     network = load_inception(tmp_path / "weights.pth")
     assert isinstance(network, TorchFidelityInception)
     assert torch.equal(network.network.fc.weight, theirs.fc.weight)
-    assert network.key == "torch-fidelity"  # these weights are not the standard ones
+    assert network.key == "torch-fidelity"  # not the standard weights
     assert network.fingerprint == TorchFidelityInception(tmp_path / "weights.pth").fingerprint
     assert network.fingerprint != TorchFidelityInception().fingerprint
 
 
-def test_the_setting_the_environment_and_the_data_directory_name_the_file(tmp_path, monkeypatch, library):
-    path = script(tmp_path / "net.pt", Corners())
+def test_argument_environment_and_data_directory_name_the_file(tmp_path, monkeypatch, library):
+    path = save_script(tmp_path / "net.pt", CornerFeatures())
     assert isinstance(load_inception(path), TorchScriptInception)
     assert isinstance(load_inception(), TorchFidelityInception)
-    script(tmp_path / "inception.pt", Corners())
+    save_script(tmp_path / "inception.pt", CornerFeatures())
     assert isinstance(load_inception(data_dir=tmp_path), TorchScriptInception)
     monkeypatch.setenv("VERA_INCEPTION", str(path))
     assert isinstance(load_inception(), TorchScriptInception)
 
 
-def test_without_the_library_the_error_names_both_ways(no_library):
-    with pytest.raises(
-        DataMissing, match=r"pip install torch-fidelity.*as inception.pt, or name it with VERA_INCEPTION"
-    ):
+def test_without_the_library_the_error_names_all_remedies(no_library):
+    with raises_with(DataMissing, "pip install torch-fidelity", "inception.pt", "VERA_INCEPTION"):
         load_inception()
 
 
-def test_a_download_that_fails_is_said(library, monkeypatch):
+def test_a_failed_download_is_reported(library, monkeypatch):
     def offline(*args):
         raise OSError("no route to host")
 
     monkeypatch.setattr(library, "FeatureExtractorInceptionV3", offline)
-    with pytest.raises(DataMissing, match=r"no route to host.*VERA_INCEPTION"):
+    with raises_with(DataMissing, "no route to host", "VERA_INCEPTION"):
         load_inception()
 
 
-def test_files_that_are_something_else_are_refused(tmp_path, library):
-    with pytest.raises(DataMissing, match=r"no file .*nowhere.pt"):
+def test_invalid_files_are_rejected(tmp_path, library):
+    with raises_with(DataMissing, "nowhere.pt"):
         load_inception(tmp_path / "nowhere.pt")
     (tmp_path / "text.pth").write_text("not weights")
-    with pytest.raises(DataCorrupt, match=r"text\.pth does not hold Inception weights"):
+    with raises_with(DataCorrupt, "text.pth", "torch-fidelity"):
         load_inception(tmp_path / "text.pth")
-    with pytest.raises(DataCorrupt, match=r"text\.pth is not a TorchScript file"):
+    with raises_with(DataCorrupt, "text.pth", "TorchScript"):
         TorchScriptInception(tmp_path / "text.pth")
-    with pytest.raises(IncompatibleModel, match="one row of features an image"):
-        load_inception(script(tmp_path / "maps.pt", Maps()))
+    with raises_with(IncompatibleModel, "maps.pt", "FID"):
+        load_inception(save_script(tmp_path / "maps.pt", IdentityMaps()))

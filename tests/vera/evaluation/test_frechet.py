@@ -1,11 +1,11 @@
-"""Distances between sets of features: closed forms of Gaussians, second implementations, moments that add
-up."""
+"""Distances between sets of features: closed forms for Gaussians, second implementations, sums of moments."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
+from facts import raises_with
 from scipy.linalg import sqrtm
 
 from vera.errors import SettingError
@@ -20,7 +20,7 @@ def seeded():
 
 
 def features(n, dim=DIM, shift=0.0):
-    """Correlated, skewed and far from the origin, as features after a ReLU are."""
+    """Return correlated, skewed features far from the origin, like those after a ReLU."""
     mix = torch.randn(dim, dim, generator=torch.Generator().manual_seed(3)) / dim**0.5
     return (torch.randn(n, dim) @ mix + 3 + shift).relu()
 
@@ -30,13 +30,13 @@ def gaussian(mean, covariance, n=1_000):
 
 
 def published(x, y):
-    """The usual script: a matrix root of the product of the covariances, its real part taken."""
+    """Return FID as in the usual script: the real part of a matrix root of the product of the covariances."""
     x, y = x.double().numpy(), y.double().numpy()
     a, b = np.cov(x, rowvar=False), np.cov(y, rowvar=False)
     return float(((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(a + b - 2 * sqrtm(a @ b).real))
 
 
-def test_of_diagonal_gaussians_is_the_closed_form():
+def test_distance_of_diagonal_gaussians_has_its_closed_form():
     means, variances = torch.randn(2, DIM).double(), torch.rand(2, DIM).double()
     a, b = (gaussian(mean, variance.diag()) for mean, variance in zip(means, variances, strict=True))
     expected = (means[0] - means[1]).square().sum() + (
@@ -45,7 +45,7 @@ def test_of_diagonal_gaussians_is_the_closed_form():
     assert frechet_distance(a, b) == pytest.approx(float(expected), rel=1e-10)
 
 
-def test_of_one_shape_at_two_scales_is_the_closed_form():
+def test_distance_of_scaled_gaussians_has_its_closed_form():
     root = torch.randn(DIM, DIM).double()
     covariance = root @ root.T
     distance = frechet_distance(
@@ -54,29 +54,29 @@ def test_of_one_shape_at_two_scales_is_the_closed_form():
     assert distance == pytest.approx(4 * float(covariance.trace()), rel=1e-10)
 
 
-def test_agrees_with_the_published_script():
+def test_distance_equals_that_of_the_published_script():
     x, y = features(500), features(400, shift=0.2)
     assert frechet_distance(Moments.from_features(x), Moments.from_features(y)) == pytest.approx(
         published(x, y), rel=1e-6
     )
 
 
-def test_is_the_same_both_ways():
+def test_distance_is_symmetric():
     x, y = Moments.from_features(features(300)), Moments.from_features(features(200, shift=0.3))
     assert frechet_distance(x, y) == pytest.approx(frechet_distance(y, x), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1_000, 150, 20])
-def test_of_a_set_from_itself_is_zero_even_with_fewer_points_than_dimensions(n):
+def test_distance_of_a_set_from_itself_is_zero_with_fewer_points_than_dimensions(n):
     moments = Moments.from_features(features(n, dim=200))
     assert 0 <= frechet_distance(moments, moments) < 1e-8 * float(moments.covariance.trace())
 
 
-def test_without_full_rank_is_what_the_subspace_gives():
-    """Points that differ in 5 of 60 coordinates only: the others add their shift and nothing else."""
+def test_distance_of_singular_covariances_is_that_in_the_subspace():
+    """Points vary in 5 of 60 coordinates; the other coordinates contribute only their shift."""
     x, y = features(40, dim=5), features(50, dim=5, shift=0.1)
     wide_x, wide_y = (
-        torch.nn.functional.pad(part, (0, 55), value=level) for part, level in ((x, 1.0), (y, 1.5))
+        torch.nn.functional.pad(points, (0, 55), value=level) for points, level in ((x, 1.0), (y, 1.5))
     )
     rotation = torch.linalg.qr(torch.randn(60, 60).double()).Q
     distance = frechet_distance(
@@ -87,21 +87,22 @@ def test_without_full_rank_is_what_the_subspace_gives():
     )
 
 
-def test_with_fewer_points_than_dimensions_agrees_with_the_points_themselves():
-    """With A = XᵀX and B = YᵀY the root's trace is the sum of the singular values of XYᵀ: no covariance is
-    needed."""
+def test_distance_with_fewer_points_than_dimensions_equals_the_direct_form():
+    """With A = XᵀX and B = YᵀY the trace of the root is the sum of the singular values of XYᵀ."""
     x, y = features(30, dim=200).double(), features(40, dim=200, shift=0.2).double()
     centred = (x - x.mean(0)) / 29**0.5, (y - y.mean(0)) / 39**0.5
     overlap = torch.linalg.svdvals(centred[0] @ centred[1].T).sum()
     expected = (
-        (x.mean(0) - y.mean(0)).square().sum() + sum(part.square().sum() for part in centred) - 2 * overlap
+        (x.mean(0) - y.mean(0)).square().sum()
+        + sum(points.square().sum() for points in centred)
+        - 2 * overlap
     )
     assert frechet_distance(Moments.from_features(x), Moments.from_features(y)) == pytest.approx(
         float(expected), rel=1e-7
     )
 
 
-def test_is_biased_upwards_for_few_points():
+def test_distance_is_biased_upwards_for_few_points():
     draws = [
         [
             frechet_distance(Moments.from_features(features(n)), Moments.from_features(features(n)))
@@ -112,31 +113,31 @@ def test_is_biased_upwards_for_few_points():
     assert min(draws[0]) > max(draws[1]) > 0
 
 
-def test_of_points_that_are_not_finite_is_not_a_number():
+def test_distance_of_non_finite_points_is_nan():
     broken = features(50)
     broken[3, 2] = math.nan
     assert math.isnan(frechet_distance(Moments.from_features(broken), Moments.from_features(features(50))))
 
 
-def test_moments_of_parts_add_up():
+def test_moments_of_chunks_add_up():
     x = features(101)
-    parts = [Moments.from_features(part) for part in x.split(20)]  # the last has one point
-    total = parts[0] + parts[1] + parts[2] + parts[3] + parts[4] + parts[5]
+    chunks = [Moments.from_features(chunk) for chunk in x.split(20)]  # the last chunk has one point
+    total = chunks[0] + chunks[1] + chunks[2] + chunks[3] + chunks[4] + chunks[5]
     assert total.n == 101
     torch.testing.assert_close(total.mean, x.double().mean(0))
     torch.testing.assert_close(total.covariance, torch.cov(x.double().T))
 
 
-def test_refusals_name_the_numbers():
-    with pytest.raises(SettingError, match="at least 2 points, got 1"):
+def test_errors_name_the_numbers():
+    with raises_with(SettingError, "2 points", "got 1"):
         frechet_distance(Moments.from_features(features(1)), Moments.from_features(features(5)))
-    with pytest.raises(SettingError, match="12 and 3 features"):
+    with raises_with(SettingError, "frechet_distance", "12 and 3 features"):
         frechet_distance(Moments.from_features(features(5)), Moments.from_features(features(5, dim=3)))
-    with pytest.raises(SettingError, match="at least 2 points of each kind, got 1 and 5"):
+    with raises_with(SettingError, "kernel_distance", "2 points", "1 and 5"):
         kernel_distance(features(1), features(5))
 
 
-def test_kernel_distance_agrees_with_a_double_loop():
+def test_kernel_distance_equals_a_double_loop():
     x, y = features(7, dim=3), features(5, dim=3, shift=0.5)
 
     def mean(one, other, same):
@@ -159,14 +160,14 @@ def test_kernel_distance_is_the_distance_of_the_first_three_moments():
     assert abs(estimate.mean - expected) < 4 * estimate.standard_error < 0.4 * expected
 
 
-def test_kernel_distance_has_no_bias_for_few_points():
+def test_kernel_distance_is_unbiased_for_few_points():
     draws = torch.tensor([kernel_distance(features(30), features(30)).mean for _ in range(200)])
     assert abs(float(draws.mean())) < 4 * float(draws.std()) / 200**0.5
     assert (draws < 0).any()
 
 
-def test_kernel_distance_does_not_mind_a_sorted_set():
-    """In the order given, every block would hold points of its own and look far from the whole."""
+def test_kernel_distance_is_independent_of_sorting():
+    """Without shuffling, every block would contain similar points and be far from the whole set."""
     x = features(2_000)
     order = x.sum(1).argsort()
     in_order, at_random = (

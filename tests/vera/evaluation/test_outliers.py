@@ -1,5 +1,4 @@
-"""Outliers: the three scores against closed forms, separation in the right direction, histograms over shared
-bins."""
+"""Outliers: closed forms of the three scores, the direction of separation, histograms over shared bins."""
 
 import math
 
@@ -12,8 +11,8 @@ from vera.models import MLPClassifier, WideResNet
 from vera.models.classifier import Classifier
 
 
-class Linear(Classifier):
-    """Two classes with logits ± slope·x, and dropout that would be seen."""
+class TwoClassClassifier(Classifier):
+    """Two classes with logits ± slope·x, and strong dropout, which evaluation must switch off."""
 
     def __init__(self):
         super().__init__()
@@ -26,8 +25,8 @@ class Linear(Classifier):
         return torch.stack([level, -level], 1)
 
 
-class Round(nn.Module):
-    """f = −‖x‖² / 2: no classifier, so it has no confidence."""
+class RoundEnergy(nn.Module):
+    """f = −‖x‖² / 2; not a classifier, so it has no confidence."""
 
     def __init__(self):
         super().__init__()
@@ -42,8 +41,8 @@ def seeded():
     torch.manual_seed(0)
 
 
-def test_scores_are_the_closed_forms():
-    x, model = torch.randn(25, 1, 1, 2) * 0.3, Linear()
+def test_scores_equal_their_closed_forms():
+    x, model = torch.randn(25, 1, 1, 2) * 0.3, TwoClassClassifier()
     scores = outlier_scores(model, x, chunk=7)
     level = (x.flatten(1) @ model.slope).detach().double()
     torch.testing.assert_close(scores["f"], (2 * level.cosh()).log(), rtol=1e-5, atol=1e-5)
@@ -55,25 +54,25 @@ def test_scores_are_the_closed_forms():
 
 def test_the_gradient_is_taken_over_the_whole_image():
     x = torch.randn(6, 3, 4, 4)
-    scores = outlier_scores(Round(), x)
+    scores = outlier_scores(RoundEnergy(), x)
     assert set(scores) == {"f", "gradient"}
     torch.testing.assert_close(scores["gradient"], -x.flatten(1).norm(dim=1).double(), rtol=1e-5, atol=1e-5)
 
 
-def test_points_near_the_mode_are_told_from_points_far_from_it():
+def test_points_near_the_mode_are_separated_from_distant_ones():
     sets = {
         "far": torch.randn(200, 2) + 20,
         "same": torch.randn(200, 2),
         "nearer": torch.randn(200, 2) * 0.01,
     }
-    aurocs = outlier_aurocs(Round(), torch.randn(300, 2), sets)
+    aurocs = outlier_aurocs(RoundEnergy(), torch.randn(300, 2), sets)
     for score in ("f", "gradient"):
         assert aurocs[score, "far"] == 1
         assert 0.4 < aurocs[score, "same"] < 0.6
         assert aurocs[score, "nearer"] < 0.05
 
 
-def test_metrics_have_the_names_of_score_and_set():
+def test_metric_names_contain_score_and_set():
     sets = {"svhn-test": torch.randn(10, 4), "noise": torch.rand(10, 4)}
     metrics = outlier_metrics(outlier_aurocs(MLPClassifier(4, 3, hidden=(8,)), torch.randn(10, 4), sets))
     assert set(metrics) == {
@@ -82,7 +81,7 @@ def test_metrics_have_the_names_of_score_and_set():
     assert all(0 <= value <= 1 for value in metrics.values())
 
 
-def test_images_go_through_the_wide_resnet():
+def test_scores_of_images_do_not_depend_on_the_chunk_size():
     model = WideResNet(3, depth=10, width=1, dropout=0.3)
     x = torch.rand(5, 3, 8, 8) * 2 - 1
     torch.testing.assert_close(
@@ -91,7 +90,7 @@ def test_images_go_through_the_wide_resnet():
     assert outlier_aurocs(model, x, {"itself": x})["f", "itself"] == pytest.approx(0.5, abs=0.05)
 
 
-def test_a_score_that_is_not_finite_gives_no_auroc():
+def test_a_non_finite_score_gives_a_nan_auroc():
     seen, broken = {"f": torch.randn(5)}, {"f": torch.tensor([0.0, math.nan])}
     assert math.isnan(compute_aurocs(seen, {"broken": broken})["f", "broken"])
 
@@ -104,7 +103,7 @@ def test_histograms_share_their_bins_and_count_every_finite_score():
     assert drawn["unseen"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
 
 
-def test_histograms_of_one_value_and_of_none():
+def test_histograms_of_equal_scores_and_of_non_finite_scores():
     drawn = bin_scores({"seen": torch.full((7,), 2.0)}, bins=4)
     assert float(drawn["seen"].sum()) == 7
     assert bin_scores({"seen": torch.full((7,), math.nan)}) == {}

@@ -1,9 +1,10 @@
-"""Refined samples in batches, chains step by step, samples sorted by class."""
+"""Refinement in batches, chains step by step, samples sorted by class."""
 
 import math
 
 import pytest
 import torch
+from facts import raises_with
 from torch import nn
 
 from vera.errors import SettingError
@@ -15,8 +16,8 @@ from vera.samplers import LatentRefiner
 SHAPE = (3, 8, 8)
 
 
-class Bright(nn.Module):
-    """f is high where an image is near one shade."""
+class ShadeEnergy(nn.Module):
+    """f is high for images close to one shade."""
 
     def __init__(self, shade=0.5):
         super().__init__()
@@ -26,7 +27,7 @@ class Bright(nn.Module):
         return -5 * (x - self.shade).flatten(1).square().sum(1)
 
 
-class Channels(Classifier):
+class ChannelClassifier(Classifier):
     """The logit of a class is the mean of its channel."""
 
     def __init__(self):
@@ -46,7 +47,7 @@ def seeded():
 @pytest.fixture
 def refiner():
     generator = sngan_generator(latent_dim=4, side=8, width=8, sigma=0.1)
-    return LatentRefiner(Bright(), generator)
+    return LatentRefiner(ShadeEnergy(), generator)
 
 
 def test_tuning_brings_the_acceptance_to_its_target(refiner):
@@ -68,7 +69,7 @@ def test_refinement_raises_f_and_batches_cover_all_samples(refiner):
     assert len(samples.refined.unique(dim=0)) == 25
 
 
-def test_a_trained_kind_of_pair_is_refined_too():
+def test_a_wide_resnet_and_an_sngan_generator_can_be_refined():
     generator = sngan_generator(latent_dim=4, side=8, width=4, sigma=0.1)
     samples = refine_samples(
         LatentRefiner(WideResNet(3, depth=10, width=1), generator), 5, steps=2, batch=4, tuning_steps=3
@@ -83,12 +84,10 @@ def test_chains_keep_every_step(refiner):
     images = trace_chains(refiner, chains=3, steps=12)
     assert images.shape == (3, 13, *SHAPE)
     moved = (images[:, 1:] != images[:, :-1]).flatten(2).any(2).double().mean()
-    assert (
-        0.3 < float(moved) < 0.85
-    )  # a step is taken with probability .57, and the image else stays to the last bit
+    assert 0.3 < float(moved) < 0.85  # a rejected step leaves the image bit-identical
 
 
-def test_one_step_at_a_time_is_the_chain_itself(refiner):
+def test_single_steps_equal_one_chain(refiner):
     refiner.step.value.fill_(1e-3)
     torch.manual_seed(3)
     start = refiner.start(2)
@@ -99,7 +98,7 @@ def test_one_step_at_a_time_is_the_chain_itself(refiner):
     torch.testing.assert_close(images[:, -1], refiner.decode(end), rtol=1e-4, atol=1e-4)
 
 
-def test_by_class_takes_the_surest_first_and_reports_what_is_missing():
+def test_sort_by_class_orders_by_probability_and_counts_missing_images():
     images = torch.zeros(6, *SHAPE)
     levels = [
         (0, 0.1),
@@ -108,10 +107,10 @@ def test_by_class_takes_the_surest_first_and_reports_what_is_missing():
         (0, 0.3),
         (2, 0.2),
         (0, 0.05),
-    ]  # class and how sure; none of class 1
+    ]  # class and level; class 1 is missing
     for image, (channel, level) in zip(images, levels, strict=True):
         image[channel] = level
-    chosen = sort_by_class(Channels(), images, per_class=3)
+    chosen = sort_by_class(ChannelClassifier(), images, per_class=3)
     assert chosen.labels.tolist() == [0, 0, 0, 2, 2]
     assert torch.equal(chosen.images, images[[2, 3, 0, 1, 4]])
     assert chosen.missing.tolist() == [0, 3, 1]
@@ -119,17 +118,17 @@ def test_by_class_takes_the_surest_first_and_reports_what_is_missing():
     assert chosen.probabilities.tolist() == pytest.approx(expected, rel=1e-5)
 
 
-def test_an_image_that_is_not_finite_has_no_class():
+def test_a_non_finite_image_has_no_class():
     images = torch.zeros(2, *SHAPE)
     images[0, 1] = 0.5
     images[1, 2, 0, 0] = math.nan
-    chosen = sort_by_class(Channels(), images, per_class=1)
+    chosen = sort_by_class(ChannelClassifier(), images, per_class=1)
     assert chosen.labels.tolist() == [1]
     assert chosen.missing.tolist() == [1, 0, 1]
 
 
-def test_nothing_is_asked_for_nothing(refiner):
-    with pytest.raises(SettingError, match="per_class must be at least 1"):
-        sort_by_class(Channels(), torch.zeros(1, *SHAPE), 0)
-    with pytest.raises(SettingError, match="steps must be at least 1"):
+def test_counts_of_zero_are_rejected(refiner):
+    with raises_with(SettingError, "per_class", "1", "got 0"):
+        sort_by_class(ChannelClassifier(), torch.zeros(1, *SHAPE), 0)
+    with raises_with(SettingError, "steps", "1", "got 0"):
         trace_chains(refiner, steps=0)

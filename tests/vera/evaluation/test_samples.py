@@ -1,4 +1,4 @@
-"""The energy distance of samples against closed forms."""
+"""The energy distance of samples compared with closed forms."""
 
 import math
 
