@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 
 from vera.data.files.locations import DataDir
 from vera.data.tables.user_table import (
-    Columns,
     File,
     Label,
     LabelsPerClass,
-    OwnTable,
+    ParsedColumns,
     Share,
     Standardise,
-    find_label,
+    UserTable,
+    find_label_column,
 )
 from vera.errors import DataCorrupt
 from vera.spec.settings import validated
 
 
-class ParquetTable(OwnTable):
+class ParquetTable(UserTable):
     """Your own table: a Parquet file of numbers and a column of classes."""
 
     form = "parquet"
@@ -44,17 +44,17 @@ class ParquetTable(OwnTable):
         super().__init__(file, label, data_dir, labels_per_class, held_out, standardise)
 
     @classmethod
-    def read(cls, path: Path, label: str) -> Columns:
+    def read(cls, path: Path, label: str) -> ParsedColumns:
         try:
             table = pq.ParquetFile(path).read()
         except (OSError, pa.ArrowException) as error:
             raise DataCorrupt(f"{path} is not a Parquet file ({error}).") from error
-        at = find_label(table.column_names, label, path)
+        at = find_label_column(table.column_names, label, path)
         names = [name for name in table.column_names if name != label]
         x = np.empty((table.num_rows, len(names)))
         for column, name in enumerate(names):
             x[:, column] = _read_numbers(table.column(name), name, path)
-        return Columns(names, x, _read_classes(table.column(at), label, path), lambda row: f"row {row}")
+        return ParsedColumns(names, x, _read_classes(table.column(at), label, path), lambda row: f"row {row}")
 
 
 def _read_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:

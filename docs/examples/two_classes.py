@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from vera.data import LabelledData, Split
-from vera.data.fingerprint import fingerprint_of
-from vera.data.labelled import first_of_each_class
+from vera.data.contract import compute_fingerprint
+from vera.data.labelled import choose_labelled_rows
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
@@ -15,7 +15,7 @@ class TwoClasses(LabelledData):
     """2,000 points of two Gaussian classes, a fifth of them held out."""
 
     name, data_dim, classes = "two-classes", 8, 2
-    fingerprint = fingerprint_of(form="two-classes", version=1)
+    fingerprint = compute_fingerprint(form="two-classes", version=1)
 
     @validated
     def __init__(self, labels_per_class: Count | None = 10):
@@ -27,5 +27,5 @@ class TwoClasses(LabelledData):
     def split(self, seed):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(2_000))
         train, held_out = order[:1_600], order[1_600:]
-        shown = first_of_each_class(self.y[train], self.labels_per_class, seed)
-        return Split(self, (self.x[train], self.y[train]), (self.x[held_out], self.y[held_out]), shown)
+        labelled = choose_labelled_rows(self.y[train], self.labels_per_class, seed)
+        return Split(self, (self.x[train], self.y[train]), (self.x[held_out], self.y[held_out]), labelled)

@@ -5,7 +5,7 @@ import hashlib
 import torch
 from torch import Tensor, nn
 
-from vera.data.labelled import LabelledBatch, LabelledData, Split, first_of_each_class
+from vera.data.labelled import LabelledBatch, LabelledData, Split, choose_labelled_rows
 from vera.models import Classifier, MLPClassifier
 
 DIM, CLASSES = 3, 4
@@ -120,7 +120,7 @@ class Blobs(LabelledData):
         x = self.centres[labels] + 0.3 * torch.randn(self.n, self.data_dim, generator=rng)
         cut = self.n * 2 // 3
         train, held_out = (x[:cut], labels[:cut]), (x[cut:], labels[cut:])
-        return Split(self, train, held_out, first_of_each_class(train[1], self.per_class, seed))
+        return Split(self, train, held_out, choose_labelled_rows(train[1], self.per_class, seed))
 
 
 class Tiles(Blobs):

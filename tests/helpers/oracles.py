@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from vera.data.digits.sources import embedded_rows
+from vera.data.digits.mnist_files import read_embedded_rows
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
@@ -36,7 +36,7 @@ def make_linear_generator(
 
 def fit_digits_ppca(latent_dim: int = 100) -> LinearGenerator:
     """Return probabilistic PCA of the embedded MNIST digits in [-1, 1], as in the paper's bias experiment."""
-    train, _ = embedded_rows(28)
+    train, _ = read_embedded_rows(28)
     return LinearGenerator.from_pca(train.float() / 127.5 - 1, latent_dim)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from vera.data import Crop, Hepmass, Human
-from vera.data.files import uci_archive as uci
-from vera.data.tables.uci_table import Official
+from vera.data.files import uci_archive
+from vera.data.tables.uci_table import PublishedCounts
 
 ROWS = 200
 
@@ -65,14 +65,14 @@ def small_human(monkeypatch, rows: int = ROWS) -> Small:
             f"{folder}/train/y_train.txt": "".join(f"{label + 1}\n" for label in labels),
         }
     )
-    monkeypatch.setattr(Human, "official", Official(rows, 4, rows - rows // 10))
+    monkeypatch.setattr(Human, "official", PublishedCounts(rows, 4, rows - rows // 10))
     return Small(x, labels, np.array([0, 2, 3, 4]), "UCI HAR Dataset.zip", content)
 
 
 def small_hepmass(monkeypatch, rows: int = ROWS) -> Small:
     x, labels = features(rows, 4), np.arange(rows) // 3 % 2
     table = "# label,f0,f1,f2,f3\n" + text(np.column_stack([labels, x]), ",")
-    monkeypatch.setattr(Hepmass, "official", Official(rows, 3, rows - rows // 10))
+    monkeypatch.setattr(Hepmass, "official", PublishedCounts(rows, 3, rows - rows // 10))
     return Small(x, labels, np.array([0, 2, 3]), "1000_train.csv.gz", gzip.compress(table.encode()))
 
 
@@ -81,8 +81,10 @@ def small_crop(monkeypatch, rows: int = ROWS) -> Small:
     table = "label,f1,f2,f3\n" + "".join(
         f"{label + 1},{','.join(repr(float(v)) for v in row)}\n" for label, row in zip(labels, x, strict=True)
     )
-    file = replace(uci.CROP, published={"WinnipegDataset.txt": hashlib.sha256(table.encode()).hexdigest()})
+    file = replace(
+        uci_archive.CROP, published={"WinnipegDataset.txt": hashlib.sha256(table.encode()).hexdigest()}
+    )
     monkeypatch.setattr(Crop, "file", file)
-    monkeypatch.setitem(uci.FILES, "crop", file)
-    monkeypatch.setattr(Crop, "official", Official(rows, 3, 162))
+    monkeypatch.setitem(uci_archive.FILES, "crop", file)
+    monkeypatch.setattr(Crop, "official", PublishedCounts(rows, 3, 162))
     return Small(x, labels, np.arange(3), "WinnipegDataset.zip", zipped({"WinnipegDataset.txt": table}))

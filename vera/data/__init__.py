@@ -18,7 +18,7 @@ from vera.data.images.contract import ImageData, ImageSplit
 from vera.data.images.svhn import SVHN
 from vera.data.images.unseen import Unseen
 from vera.data.labelled import LabelledBatch, LabelledData, Split
-from vera.data.tables.contract import LabelledTable, Table
+from vera.data.tables.contract import LabelledTable, TableContent
 from vera.data.tables.csv_table import CSVTable
 from vera.data.tables.embedded import BreastCancer, DigitsTable, Wine
 from vera.data.tables.uci_crop import Crop
@@ -60,7 +60,7 @@ __all__ = [
     "Split",
     "StackedMNIST",
     "Stream",
-    "Table",
+    "TableContent",
     "TensorData",
     "Toy",
     "Unseen",

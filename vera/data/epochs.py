@@ -1,11 +1,11 @@
-"""Epochs: a stream through the rows of a tensor in a new random order each time round.
+"""Epochs: a stream through the rows of a tensor, in a new random order in each epoch.
 
-The position is the generator's state, the seed of this epoch's permutation and a cursor: the permutation
-itself is made again from its seed, so a checkpoint of a stream over 60,000 images is 5 kB. The last
+The position consists of the generator's state, the seed of the current permutation and a cursor. The
+permutation is recomputed from its seed, so the checkpoint of a stream over 60,000 images takes 5 kB. The last
 incomplete batch of an epoch is dropped.
 
-Trap: what is random about a batch beyond its order (noise) has to be redrawn at every access and with the
-stream's own generator. That is the `finish` hook; it gets a copy of the chosen rows, and the generator.
+Trap: any randomness of a batch beyond its order (noise) must be redrawn at every access, from the stream's
+own generator. The `finish` hook does this; it gets a copy of the chosen rows, and the generator.
 """
 
 from collections.abc import Callable
@@ -20,17 +20,19 @@ from vera.errors import SettingError
 Finish = Callable[[Tensor, torch.Generator], Tensor]
 
 
-def as_stored(rows: Tensor, rng: torch.Generator) -> Tensor:
+def keep_rows(rows: Tensor, rng: torch.Generator) -> Tensor:
+    """Return the rows unchanged: the `finish` hook of a stream without noise."""
     return rows
 
 
 class EpochStream(Stream):
     """Batches of rows without replacement, epoch after epoch."""
 
-    def __init__(self, rows: Tensor, batch_size: int, seed: int, finish: Finish = as_stored) -> None:
+    def __init__(self, rows: Tensor, batch_size: int, seed: int, finish: Finish = keep_rows) -> None:
         if batch_size > len(rows):
             raise SettingError(
-                f"batch_size {batch_size} is larger than the training set of {len(rows)} points; choose a smaller one."
+                f"batch_size {batch_size} is larger than the training set of {len(rows)} points; "
+                "choose a smaller one."
             )
         super().__init__(seed)
         self.rows = rows
@@ -62,9 +64,9 @@ class EpochStream(Stream):
 
 
 def choose_rows(rows: Tensor, n: int | None, rng: torch.Generator) -> Tensor:
-    """All rows in order for None, else n of them at random without replacement."""
+    """Return all rows in order (None), or n random rows without replacement."""
     if n is None:
         return rows.clone()
     if n > len(rows):
-        raise SettingError(f"{n} test points were asked for, the test set has {len(rows)}.")
+        raise SettingError(f"n must be at most {len(rows)}, the size of the test set, got {n}.")
     return rows.index_select(0, torch.randperm(len(rows), generator=rng)[:n])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from vera.atomic_write import write_atomically
-from vera.data.files.locations import DataDir, data_directory
+from vera.data.files.locations import DataDir, resolve_data_dir
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 def find_cache_folder(data_dir: DataDir = None) -> Path:
     """Return the folder of the cache."""
     folder = os.environ.get("VERA_CACHE")
-    return Path(folder).expanduser() if folder else data_directory(data_dir) / "evaluation"
+    return Path(folder).expanduser() if folder else resolve_data_dir(data_dir) / "evaluation"
 
 
 def load_or_compute(path: Path, load: Callable[[], T | None], compute: Callable[[], T]) -> T:

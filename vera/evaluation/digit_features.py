@@ -20,9 +20,9 @@ from torch.nn.functional import adaptive_avg_pool2d, cross_entropy, interpolate,
 from torch.optim import Adadelta
 from torch.optim.lr_scheduler import ExponentialLR
 
+from vera.data.contract import compute_fingerprint
 from vera.data.digits.tables import DigitTable, EmbeddedMNISTTable, MNISTTable
 from vera.data.files.locations import DataDir
-from vera.data.fingerprint import fingerprint_of
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
 from vera.evaluation.cache import find_cache_folder, load_or_compute, write_cache_file
@@ -95,7 +95,9 @@ class DigitFeatures(FeatureNetwork):
         )
         self.name = f"digit classifier ({settings})"
         weights = hash_weights(self.classifier)
-        self.fingerprint = fingerprint_of(form="digits", version=1, frame=self.recipe.frame, weights=weights)
+        self.fingerprint = compute_fingerprint(
+            form="digits", version=1, frame=self.recipe.frame, weights=weights
+        )
 
     def describe_batch(self, pixels: Tensor) -> Description:
         return self._describe_grey(pixels.float().mean(1, keepdim=True))
@@ -138,7 +140,7 @@ def load_or_train_classifier(
     It is read from the cache, or trained and stored there.
     """
     digits = recipe.load_digits(data_dir)
-    facts = fingerprint_of(
+    facts = compute_fingerprint(
         form="digit classifier",
         version=1,
         data=digits.fingerprint,

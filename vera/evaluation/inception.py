@@ -22,8 +22,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vera.data.files.locations import DataDir, data_directory
-from vera.data.fingerprint import fingerprint_of
+from vera.data.contract import compute_fingerprint
+from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing, IncompatibleModel
 from vera.evaluation.features import Description, FeatureNetwork, hash_weights
 
@@ -45,7 +45,7 @@ def find_inception_file(data_dir: DataDir = None) -> Path | None:
 
     Raises `DataMissing` if torch-fidelity is needed but not installed.
     """
-    named, default = os.environ.get("VERA_INCEPTION"), data_directory(data_dir) / FILE
+    named, default = os.environ.get("VERA_INCEPTION"), resolve_data_dir(data_dir) / FILE
     file = _require_file(named) if named else default if default.is_file() else None
     if file is None or not _is_torchscript(file):
         _import_library(file)
@@ -76,7 +76,9 @@ class TorchScriptInception(FeatureNetwork):
         standard = sha256.startswith(KNOWN)
         self.key = "inception" if standard else "torchscript"
         self.name = f"{ORIGIN if standard else sha256[:8]} (TorchScript)"
-        self.fingerprint = fingerprint_of(form="torchscript", version=1, resize="tensorflow 1", file=sha256)
+        self.fingerprint = compute_fingerprint(
+            form="torchscript", version=1, resize="tensorflow 1", file=sha256
+        )
         self.device = torch.device(device)
         self.network = _load_torchscript(path, self.device)
         with torch.no_grad():
@@ -109,7 +111,7 @@ class TorchFidelityInception(FeatureNetwork):
         self.name = f"{ORIGIN if standard else sha256[:8]} (torch-fidelity)"
         self.device = torch.device(device)
         self.network = _load_from_library(path).to(self.device).eval()
-        self.fingerprint = fingerprint_of(
+        self.fingerprint = compute_fingerprint(
             form="torch-fidelity", version=1, weights=hash_weights(self.network)
         )
 

@@ -126,7 +126,7 @@ class HDGE(JEM):
         }
         loss = self.alpha * terms["cross_entropy"] + terms["contrast"]
         if self.beta:
-            terms["class_entropy"] = class_entropy(logits if batch.shared else self.energy.logits(batch.x))
+            terms["class_entropy"] = class_entropy(logits if batch.is_shared else self.energy.logits(batch.x))
             loss = loss + self.beta * terms["class_entropy"]
         self.negatives.push(directions)  # after the loss, so that no point is its own negative
         return loss, terms

@@ -38,7 +38,7 @@ class JEM(JointMethod, PCD):
     def add_noise(self, batch: LabelledBatch) -> LabelledBatch:
         """Return the batch with Gaussian noise on all points."""
         x = torch.add(batch.x, torch.randn_like(batch.x), alpha=self.data_noise)
-        if batch.shared:
+        if batch.is_shared:
             return replace(batch, x=x, labelled=x)
         return replace(
             batch,

@@ -41,7 +41,9 @@ def joint_contrastive_loss(
     x = batch.x.detach().requires_grad_(gamma > 0)
     logits = classifier.logits(x)
     f_x = torch.logsumexp(logits, dim=1)
-    on_labelled = cross_entropy(logits if batch.shared else classifier.logits(batch.labelled), batch.labels)
+    on_labelled = cross_entropy(
+        logits if batch.is_shared else classifier.logits(batch.labelled), batch.labels
+    )
     f_data = f_x.mean()
     loss = f_samples - f_data + alpha * on_labelled
     terms = {"f_data": f_data, "f_samples": f_samples, "cross_entropy": on_labelled}

@@ -48,7 +48,7 @@ class VAT(ClassifierMethod):
         moved = self.energy.logits(batch.x + self.epsilon * direction)
         smoothness = kl_divergence(logits.detach(), moved).mean()
         on_labelled = cross_entropy(
-            logits if batch.shared else self.energy.logits(batch.labelled), batch.labels
+            logits if batch.is_shared else self.energy.logits(batch.labelled), batch.labels
         )
         entropy = class_entropy(logits)
         loss = self.alpha * on_labelled + self.beta * entropy + smoothness

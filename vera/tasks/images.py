@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from vera.data.digits.pixels import scaled
+from vera.data.digits.pixels import scale_pixels
 from vera.data.labelled import Split
 from vera.errors import DataMissing, IncompatibleModel
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
@@ -158,7 +158,7 @@ class ImageTask(JointTask):
         """The metrics of each set of samples, with the set's prefix."""
         if self.network is None:
             return {}
-        reference = compute_reference(self.network, scaled(data.train), self.data_dir)
+        reference = compute_reference(self.network, scale_pixels(data.train), self.data_dir)
         metrics: dict[str, float] = {}
         for prefix, images in sets.items():
             quality = image_quality(self.network, images, reference).metrics()

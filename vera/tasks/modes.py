@@ -70,7 +70,7 @@ class ModesTask(Task):
         assert isinstance(generator, Generator)
         with use_seed(derive_seed(trainer.seed, "modes")):
             images = self._draw_images(generator)
-        shares = data.mode_shares()
+        shares = data.compute_mode_shares()
         metrics = count_modes(self.classifier.classify_channels(images), shares).metrics()
         held_out = self.classifier.classify_channels(data.test_points(trainer.seed, self.samples))
         metrics |= {f"data_{name}": value for name, value in count_modes(held_out, shares).metrics().items()}

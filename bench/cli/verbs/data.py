@@ -116,12 +116,12 @@ def fetch_data(arguments: argparse.Namespace) -> int:
 
 
 def check_data(arguments: argparse.Namespace) -> int:
-    from vera.data.files.fetch import check, sources
+    from vera.data.files.fetch import check, list_sources
 
     if arguments.name and (why := explain_no_files(arguments.name, arguments.data_dir)):
         print(f"{why}; nothing to check.")
         return 0
-    names = [arguments.name] if arguments.name else sources()
+    names = [arguments.name] if arguments.name else list_sources()
     reports = [report for name in names for report in check(name, arguments.data_dir)]
     for report in reports:
         detail = "" if report.state == "missing" else report.detail
@@ -134,10 +134,10 @@ def check_data(arguments: argparse.Namespace) -> int:
 
 def explain_no_files(name: str, data_dir: str | None) -> str:
     """Why a data set has no files to fetch; empty if it has, or if there is no such data set."""
-    from vera.data.files.fetch import source_of
+    from vera.data.files.fetch import find_source
 
     factory = _find_factory(name)
-    if factory is None or source_of(name) is not None:
+    if factory is None or find_source(name) is not None:
         return ""
     files, _, remedy = describe(factory, data_dir)
     if remedy:

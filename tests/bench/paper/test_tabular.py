@@ -45,12 +45,12 @@ def test_notes_name_recomputed_columns(tmp_path):
 
 
 def test_fingerprint_of_recomputed_columns_is_that_of_the_file():
-    from vera.data.fingerprint import fingerprint_of
+    from vera.data.contract import compute_fingerprint
     from vera.data.tables import uci_human as human
 
     kind = human.Human
     files = {kind.file.name: human.RECOMPUTED}
-    assert fingerprint_of(form=kind.file.source, version=kind.version, files=files) == RECOMPUTED
+    assert compute_fingerprint(form=kind.file.source, version=kind.version, files=files) == RECOMPUTED
 
 
 def test_paper_grid_is_that_of_the_appendix():

@@ -1,22 +1,23 @@
-"""Splits: which labels show, what a stream gives, and that it goes on bit for bit."""
+"""Splits: the labelled rows, the batches of a stream, and resumed streams."""
 
 import numpy as np
 import pytest
 import torch
+from facts import raises_with
 
 from vera.data import DigitsTable, LabelledBatch, Split, Wine
-from vera.data.labelled import first_of_each_class, shuffled
+from vera.data.labelled import choose_labelled_rows, shuffle_rows
 from vera.errors import DataCorrupt, SettingError
 
 
-def known_rows(x):
+def list_row_bytes(x):
     return {row.numpy().tobytes() for row in x}
 
 
-def test_ten_labels_of_each_class_from_the_training_part():
+def test_ten_training_rows_of_each_class_are_labelled():
     split = DigitsTable(labels_per_class=10).split(seed=0)
-    assert split.train_labels[split.shown].bincount().tolist() == [10] * 10
-    assert len(set(split.shown.tolist())) == 100
+    assert split.train_labels[split.labelled_rows].bincount().tolist() == [10] * 10
+    assert len(set(split.labelled_rows.tolist())) == 100
 
 
 def test_the_labelled_rows_are_the_first_of_each_class_in_the_shuffled_order():
@@ -29,37 +30,37 @@ def test_the_labelled_rows_are_the_first_of_each_class_in_the_shuffled_order():
         seen[label] += 1
         if seen[label] <= 3:
             expected.append(row)
-    assert split.shown.tolist() == sorted(expected)
+    assert split.labelled_rows.tolist() == sorted(expected)
 
 
-def test_a_class_with_fewer_points_shows_all_of_them():
+def test_a_class_with_fewer_points_is_labelled_completely():
     labels = torch.tensor([0] * 20 + [1] * 3)
-    assert labels[first_of_each_class(labels, 5, seed=0)].bincount().tolist() == [5, 3]
+    assert labels[choose_labelled_rows(labels, 5, seed=0)].bincount().tolist() == [5, 3]
 
 
-def test_a_seed_changes_the_split_and_the_labelled_rows_and_nothing_else_does():
+def test_only_the_seed_changes_the_split_and_the_labelled_rows():
     data = DigitsTable()
     one, again, other = data.split(0), data.split(0), data.split(1)
     assert torch.equal(one.train, again.train)
-    assert torch.equal(one.shown, again.shown)
+    assert torch.equal(one.labelled_rows, again.labelled_rows)
     assert not torch.equal(one.held_out, other.held_out)
-    assert not torch.equal(one.shown, other.shown)
+    assert not torch.equal(one.labelled_rows, other.labelled_rows)
     assert one.fingerprint == other.fingerprint == data.fingerprint
 
 
 @pytest.mark.parametrize("seed", [0, 1234, 2**32 - 1, 2**32 + 5, 2**63 - 1])
-def test_any_seed_that_a_trial_can_have_shuffles(seed):
-    assert sorted(shuffled(50, seed)) == list(range(50))
-    assert (shuffled(50, seed) == np.random.RandomState(seed & 0xFFFFFFFF).permutation(50)).all()
+def test_seeds_beyond_32_bits_are_accepted(seed):
+    assert sorted(shuffle_rows(50, seed)) == list(range(50))
+    assert (shuffle_rows(50, seed) == np.random.RandomState(seed & 0xFFFFFFFF).permutation(50)).all()
 
 
 def test_labelled_points_stay_in_the_unlabelled_stream():
     split = Wine(labels_per_class=5).split(seed=0)
     stream = split.stream(len(split.train), seed=0)
-    assert known_rows(split.train[split.shown]) <= known_rows(stream.next_batch().x)
+    assert list_row_bytes(split.train[split.labelled_rows]) <= list_row_bytes(stream.next_batch().x)
 
 
-def test_a_batch_has_points_and_labelled_points_with_their_labels():
+def test_a_batch_holds_points_and_labelled_points_with_their_labels():
     split = DigitsTable().split(seed=0)
     by_row = {
         row.numpy().tobytes(): int(label) for row, label in zip(split.train, split.train_labels, strict=True)
@@ -67,22 +68,22 @@ def test_a_batch_has_points_and_labelled_points_with_their_labels():
     batch = split.stream(64, seed=0).next_batch()
     assert isinstance(batch, LabelledBatch)
     assert (batch.x.shape, batch.labelled.shape, batch.labels.shape) == ((64, 64), (64, 64), (64,))
-    assert known_rows(batch.labelled) <= known_rows(split.train[split.shown])
+    assert list_row_bytes(batch.labelled) <= list_row_bytes(split.train[split.labelled_rows])
     assert [by_row[row.numpy().tobytes()] for row in batch.labelled] == batch.labels.tolist()
-    assert not batch.shared
+    assert not batch.is_shared
 
 
-def test_fewer_labels_than_a_batch_are_a_smaller_batch():
+def test_a_labelled_batch_is_no_larger_than_the_number_of_labels():
     batch = Wine(labels_per_class=2).split(seed=0).stream(64, seed=0).next_batch()
     assert (len(batch.x), len(batch.labels)) == (64, 6)
     assert sorted(batch.labels.tolist()) == [0, 0, 1, 1, 2, 2]
 
 
-def test_with_every_label_the_points_are_the_labelled_points():
+def test_with_all_labels_the_points_are_the_labelled_points():
     split = Wine(labels_per_class=None).split(seed=0)
-    assert split.shown is None
+    assert split.labelled_rows is None
     batch = split.stream(len(split.train), seed=0).next_batch()
-    assert batch.shared
+    assert batch.is_shared
     assert torch.equal(batch.labels.bincount(), split.train_labels.bincount())
 
 
@@ -105,14 +106,14 @@ def test_streams_of_two_seeds_differ():
     assert not torch.equal(split.stream(50, 0).next_batch().x, split.stream(50, 1).next_batch().x)
 
 
-def test_held_out_points_are_none_of_the_training_points():
+def test_held_out_points_are_not_training_points():
     split = Wine().split(seed=3)
-    assert not known_rows(split.held_out) & known_rows(split.train)
+    assert not list_row_bytes(split.held_out) & list_row_bytes(split.train)
     assert torch.equal(split.test_points(seed=0), split.held_out)
     assert split.test_points(seed=0, n=5).shape == (5, 13)
 
 
-def test_what_table_8_says_of_a_split():
+def test_facts_of_a_split_are_the_columns_of_table_8():
     split = Wine().split(seed=0)
     counts = [int((split.train_labels == label).sum()) for label in range(3)]
     assert split.facts == (13, 143, 3, 100 * max(counts) / 143)
@@ -120,9 +121,9 @@ def test_what_table_8_says_of_a_split():
     assert split.majority_share == max(held_out) / 35
 
 
-def test_no_label_at_all_is_refused():
+def test_a_split_without_labelled_rows_is_refused():
     split = Wine().split(seed=0)
-    with pytest.raises(SettingError, match="'wine' shows no label at all"):
+    with raises_with(SettingError, "'wine'", "labelled"):
         Split(
             split.source,
             (split.train, split.train_labels),
@@ -131,19 +132,19 @@ def test_no_label_at_all_is_refused():
         )
 
 
-@pytest.mark.parametrize("part", ["training", "held-out"])
-def test_points_that_are_not_finite_are_refused_and_named(part):
+@pytest.mark.parametrize("subset", ["training", "held-out"])
+def test_points_that_are_not_finite_are_refused_by_row(subset):
     split = Wine().split(seed=0)
-    spoilt = (split.train if part == "training" else split.held_out).clone()
+    spoilt = (split.train if subset == "training" else split.held_out).clone()
     spoilt[[7, 9], 2] = torch.inf
-    train, held_out = (spoilt, split.held_out) if part == "training" else (split.train, spoilt)
-    with pytest.raises(
-        DataCorrupt, match=rf"'wine' has 2 {part} points not finite .* the first in row 7 \(inf\)"
-    ):
-        Split(split.source, (train, split.train_labels), (held_out, split.held_out_labels), split.shown)
+    train, held_out = (spoilt, split.held_out) if subset == "training" else (split.train, spoilt)
+    with raises_with(DataCorrupt, "'wine'", f"2 {subset} points", "row 7", "(inf)"):
+        Split(
+            split.source, (train, split.train_labels), (held_out, split.held_out_labels), split.labelled_rows
+        )
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10"])
 def test_labels_per_class_is_a_count_or_none(value):
-    with pytest.raises(SettingError, match="Wine: labels_per_class must be"):
+    with raises_with(SettingError, "Wine", "labels_per_class"):
         Wine(labels_per_class=value)

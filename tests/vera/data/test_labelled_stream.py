@@ -46,9 +46,9 @@ def test_labelled_rows_come_in_epochs_and_the_rest_of_an_epoch_is_dropped():
     epochs = [[list_rows(stream.next_batch().labelled) for _ in range(2)] for _ in range(6)]
     for first, second in epochs:
         assert len({*first, *second}) == 16, "no row twice in an epoch"
-        assert {*first, *second} <= {*split.shown.tolist()}
+        assert {*first, *second} <= {*split.labelled_rows.tolist()}
     assert len({tuple(first + second) for first, second in epochs}) == 6, "each epoch has its own order"
-    assert {row for epoch in epochs for batch in epoch for row in batch} == {*split.shown.tolist()}
+    assert {row for epoch in epochs for batch in epoch for row in batch} == {*split.labelled_rows.tolist()}
 
 
 def test_all_points_come_without_labels_in_their_own_epochs():
@@ -57,7 +57,7 @@ def test_all_points_come_without_labels_in_their_own_epochs():
     batches = [stream.next_batch() for _ in range(8)]
     for epoch in (batches[:4], batches[4:]):
         assert sorted(row for batch in epoch for row in list_rows(batch.x)) == list(range(100))
-    assert not any(batch.shared for batch in batches)
+    assert not any(batch.is_shared for batch in batches)
 
 
 @pytest.mark.parametrize("shown", [20, None])
@@ -70,7 +70,7 @@ def test_every_label_belongs_to_its_point(shown):
 
 def test_with_all_labels_the_labelled_points_are_the_points():
     batch = rows_split(100, None).stream(16, 1).next_batch()
-    assert batch.shared
+    assert batch.is_shared
     assert batch.labelled is batch.x
 
 
@@ -105,7 +105,7 @@ def test_moving_a_batch_converts_points_to_the_dtype_and_keeps_labels_integer(sh
         torch.float64,
         torch.int64,
     )
-    assert there.shared == shared
+    assert there.is_shared == shared
     assert torch.equal(there.labels, batch.labels)
     assert batch.x.dtype == torch.float32
 

@@ -1,5 +1,4 @@
-"""Toy densities against geometry written by hand, adaptive quadrature, and the ceilings that follow from the
-true density."""
+"""Toy densities against explicit geometry, adaptive quadrature and the entropy of the true density."""
 
 import math
 from itertools import pairwise
@@ -7,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from facts import raises_with
 from scipy.integrate import quad
 
 from vera.data import Circles, Moons, Rings
@@ -23,7 +23,7 @@ CURVES = {  # (centre, radius, first angle, last angle), equal mass each
 NOISE = {Moons: 0.2, Circles: 0.24, Rings: 0.08}
 
 
-def density_by_quadrature(toy_class, point):
+def integrate_density(toy_class, point):
     s, curves = NOISE[toy_class], CURVES[toy_class]
 
     def along(t, centre, radius):
@@ -39,24 +39,24 @@ def density_by_quadrature(toy_class, point):
     return total / len(curves)
 
 
-def grid(h=0.04):
+def build_grid(h=0.04):
     axis = torch.arange(-5, 5, h, dtype=torch.float64)
     return torch.cartesian_prod(axis, axis), h * h
 
 
-def without_noise(toy_class):
+def make_noiseless(toy_class):
     toy = toy_class()
     toy.noise = 0.0
     return toy
 
 
-def in_order(points):
+def sort_points(points):
     return sorted(map(tuple, points.double().numpy().round(5).tolist()))
 
 
 @pytest.mark.parametrize("toy_class", TOYS)
 def test_density_integrates_to_one_and_its_entropy_is_the_ceiling(toy_class):
-    points, area = grid()
+    points, area = build_grid()
     log_p = toy_class().log_density(points)
     mass = log_p.exp() * area
     assert mass.sum().item() == pytest.approx(1, abs=1e-6)
@@ -74,7 +74,7 @@ def test_mean_log_density_of_test_points_is_the_ceiling(toy_class):
 @pytest.mark.parametrize("toy_class", TOYS)
 def test_density_agrees_with_adaptive_quadrature(toy_class):
     points = toy_class().test_points(seed=1, n=5).double()
-    expected = [math.log(density_by_quadrature(toy_class, point)) for point in points.tolist()]
+    expected = [math.log(integrate_density(toy_class, point)) for point in points.tolist()]
     torch.testing.assert_close(
         toy_class().log_density(points), torch.tensor(expected, dtype=torch.float64), rtol=1e-7, atol=1e-7
     )
@@ -88,37 +88,37 @@ def test_density_stays_finite_far_away_and_keeps_the_dtype(toy_class):
     assert log_p[0] < -1000
 
 
-def test_moons_lie_where_make_moons_puts_them():
+def test_moons_are_placed_as_by_make_moons():
     upper = [(2 * math.cos(t) - 1, 2 * math.sin(t) - 0.2) for t in (0, math.pi)]
     lower = [(2 * (1 - math.cos(t)) - 1, 2 * (0.5 - math.sin(t)) - 0.2) for t in (0, math.pi / 2, math.pi)]
-    torch.testing.assert_close(Moons().skeleton(5), torch.tensor(upper + lower))
+    torch.testing.assert_close(Moons().build_skeleton(5), torch.tensor(upper + lower))
 
 
-def test_circles_leave_the_last_angle_out():
+def test_circles_exclude_the_last_angle():
     outer = [(3.0, 0.0), (-3.0, 0.0)]
     inner = [(1.5 * math.cos(t), 1.5 * math.sin(t)) for t in (0, 2 * math.pi / 3, 4 * math.pi / 3)]
-    torch.testing.assert_close(Circles().skeleton(5), torch.tensor(outer + inner))
+    torch.testing.assert_close(Circles().build_skeleton(5), torch.tensor(outer + inner))
 
 
 def test_rings_have_twenty_times_the_points_with_equal_mass():
-    radii = Rings().skeleton(200).norm(dim=1)
+    radii = Rings().build_skeleton(200).norm(dim=1)
     assert len(radii) == 4000
     assert [(radii - r).abs().lt(1e-5).sum().item() for r in (3.0, 2.25, 1.5, 0.75)] == [1000] * 4
 
 
 @pytest.mark.parametrize("toy_class", [Moons, Circles])
-def test_a_batch_is_the_shuffled_skeleton(toy_class):
-    toy = without_noise(toy_class)
+def test_a_batch_is_the_shuffled_build_skeleton(toy_class):
+    toy = make_noiseless(toy_class)
     batch = toy.stream(101, seed=3).next_batch()
-    assert in_order(batch) == in_order(toy.skeleton(101))
-    assert not torch.equal(batch, toy.skeleton(101))
+    assert sort_points(batch) == sort_points(toy.build_skeleton(101))
+    assert not torch.equal(batch, toy.build_skeleton(101))
 
 
 def test_rings_draw_with_replacement():
-    toy = without_noise(Rings)
+    toy = make_noiseless(Rings)
     batch = toy.stream(2000, seed=0).next_batch()
-    drawn = in_order(batch)
-    assert set(drawn) <= set(in_order(toy.skeleton(2000)))
+    drawn = sort_points(batch)
+    assert set(drawn) <= set(sort_points(toy.build_skeleton(2000)))
     assert len(set(drawn)) < 2000
     on_outer = (batch.norm(dim=1) > 2.9).float().mean().item()
     assert on_outer == pytest.approx(0.25, abs=5 * math.sqrt(0.25 * 0.75 / 2000))
@@ -128,14 +128,14 @@ def test_rings_draw_with_replacement():
 def test_noise_has_the_stated_standard_deviation(toy_class):
     n = 20_000
     noise = (
-        toy_class().stream(n, seed=0).next_batch() - without_noise(toy_class).stream(n, seed=0).next_batch()
+        toy_class().stream(n, seed=0).next_batch() - make_noiseless(toy_class).stream(n, seed=0).next_batch()
     )
     assert noise.std().item() == pytest.approx(NOISE[toy_class], rel=5 / math.sqrt(2 * noise.numel()))
     assert abs(noise.mean().item()) < 5 * NOISE[toy_class] / math.sqrt(noise.numel())
 
 
 @pytest.mark.parametrize("toy_class", TOYS)
-def test_streams_follow_their_seed_alone(toy_class):
+def test_streams_depend_only_on_their_seed(toy_class):
     one, two, other = (toy_class().stream(64, seed) for seed in (5, 5, 6))
     first = one.next_batch()
     torch.manual_seed(99)
@@ -164,7 +164,7 @@ def test_test_points_are_not_the_training_batch_of_the_same_seed(toy_class):
     assert not torch.equal(points, toy_class().test_points(seed=1, n=200))
 
 
-def test_registered_with_fingerprints_that_tell_them_apart():
+def test_registered_toys_have_distinct_fingerprints():
     toys = [datasets.create(name) for name in ("moons", "circles", "rings")]
     assert [type(toy) for toy in toys] == TOYS
     assert len({toy.fingerprint for toy in toys}) == 3
@@ -173,5 +173,5 @@ def test_registered_with_fingerprints_that_tell_them_apart():
 
 
 def test_an_empty_batch_is_refused():
-    with pytest.raises(SettingError, match="batch_size must be at least 1"):
+    with raises_with(SettingError, "batch_size", "1"):
         Moons().stream(0, seed=0)

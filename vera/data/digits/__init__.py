@@ -1,1 +1,1 @@
-"""MNIST in every form that the experiments use: logit space, pixels, table rows, images, stacked triples."""
+"""MNIST in the forms used by the experiments: logit space, pixels, table rows, images, stacked triples."""

@@ -1,8 +1,8 @@
-"""MNIST digits as small colour images: what the image networks are tried on where nothing can be downloaded.
+"""MNIST digits as small colour images, to train image networks without a download.
 
-The 5,000 digits that install with this package, 28 × 28, get a black border of two pixels and the same grey
-in three channels. They are shifted in training as CIFAR's images are, and never mirrored. Trap: this is not
-CIFAR10 and far easier; every name says so.
+The 5,000 embedded digits of 28 × 28 pixels get a black border of two pixels and three equal channels. In
+training they are shifted like CIFAR images, but never mirrored. Trap: this is far easier than CIFAR10, so
+every name and label says that the data are digits.
 """
 
 from pathlib import Path
@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
 
-from vera.data.digits import sources as digits
+from vera.data.contract import compute_fingerprint
+from vera.data.digits import mnist_files
 from vera.data.files.locations import DataDir
-from vera.data.fingerprint import fingerprint_of
 from vera.data.images.contract import ImageData, Images
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
@@ -35,23 +35,21 @@ class Digits32(ImageData):
 
     @property
     def fingerprint(self) -> str:
-        files = {"mnist_5k.csv": digits.EMBEDDED_SHA256}
-        return fingerprint_of(form="digit images", version=self.version, side=self.side, files=files)
+        files = {"mnist_5k.csv": mnist_files.EMBEDDED_SHA256}
+        return compute_fingerprint(form="digit images", version=self.version, side=self.side, files=files)
 
-    def images(self) -> tuple[Images, Images]:
-        train, held_out = (self._coloured(rows) for rows in digits.embedded_rows(28))
+    def read_images(self) -> tuple[Images, Images]:
+        train, held_out = (self._build_images(rows) for rows in mnist_files.read_embedded_rows(28))
         return train, held_out
 
-    def _coloured(self, rows: Tensor) -> Images:
-        """Rows of the embedded digits, which come sorted by class and equally many of each, as images with
-        their classes."""
+    def _build_images(self, rows: Tensor) -> Images:
+        """Return rows of the embedded digits as images with their classes."""
         images = pad(rows.view(-1, 1, 28, 28), (2, 2, 2, 2))
         if self.side == 16:
             images = avg_pool2d(images.float(), 2).round().to(torch.uint8)
-        return images.repeat(1, 3, 1, 1), torch.arange(10).repeat_interleave(len(rows) // 10)
+        return images.repeat(1, 3, 1, 1), mnist_files.label_embedded_rows(rows)
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
-        directory."""
-        return digits.find_embedded().parent
+        """Return the folder of the file inside the installed package, or raise `DataMissing`."""
+        return mnist_files.find_embedded().parent

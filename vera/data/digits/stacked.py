@@ -1,14 +1,14 @@
-"""StackedMNIST: three digits drawn at random, one in each channel, so that the data have 1,000 modes that can
-be counted (B.5).
+"""StackedMNIST: three random digits in the three channels of an image, so the data have 1,000 countable modes
+(B.5).
 
-60,000 triples are drawn with replacement, each digit for itself; they are the training set, gone through in
-epochs. A triple's mode is Σ_j digit_j · 10^j. Images are 64 × 64 in [-1, 1]: bytes are resized by torch's
-antialiased bilinear filter, which is PIL's to the last bit (tested), and a batch at a time, since only the
-small digits are kept.
+The training set consists of 60,000 triples, drawn with replacement and independently per digit, and is used
+in epochs. The mode of a triple is Σ_j digit_j · 10^j. Images are 64 × 64 in [-1, 1]. Bytes are resized by
+torch's antialiased bilinear filter, which equals PIL's bit for bit (tested), one batch at a time; only the
+small digits are kept in memory.
 
-The paper draws the triples from numpy's generator seeded with the run's seed. Here too, but a stream gets a
-seed that was derived from the run's: another seed is another set of triples. Trap: the published counting
-read the mode's digits in reverse.
+The paper draws the triples from numpy's generator, seeded with the seed of the run. Here a stream gets a seed
+derived from that of the run, and another seed gives another set of triples. Trap: the published code reads
+the digits of a mode in reverse order.
 """
 
 from functools import lru_cache
@@ -20,20 +20,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from vera.data.contract import TEST_POINTS, DataSet, Stream
-from vera.data.digits import sources as digits
-from vera.data.digits.pixels import scaled
+from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
+from vera.data.digits import mnist_files
+from vera.data.digits.mnist_files import LabelledDigits
+from vera.data.digits.pixels import scale_pixels
 from vera.data.epochs import EpochStream
-from vera.data.files.locations import DataDir, data_directory
-from vera.data.fingerprint import fingerprint_of
+from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 from vera.training.random_state import derive_seed
 
 TRIPLES, TEST_TRIPLES = 60_000, 10_000
 MODES = 1_000
-Digits = tuple[Tensor, Tensor]
-"""Pixels 0..255 as bytes, (N, 28, 28), and classes."""
 
 
 @datasets.register("stacked-mnist")
@@ -56,8 +54,10 @@ class StackedMNIST(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        files = digits.SHA256 if self.source == "mnist" else {"mnist_5k.csv": digits.EMBEDDED_SHA256}
-        return fingerprint_of(form="stacked", version=self.version, side=self.side, files=files)
+        files = (
+            mnist_files.SHA256 if self.source == "mnist" else {"mnist_5k.csv": mnist_files.EMBEDDED_SHA256}
+        )
+        return compute_fingerprint(form="stacked", version=self.version, side=self.side, files=files)
 
     @validated
     def stream(self, batch_size: Count, seed: int) -> Stream:
@@ -65,47 +65,48 @@ class StackedMNIST(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        """Triples of digits that no stream trains on, 10,000 for None."""
+        """Return n triples of digits that no stream trains on (None: 10,000)."""
         triples = draw_triples(len(self.held_out[1]), n or TEST_TRIPLES, derive_seed(seed, TEST_POINTS))
-        return self.images(self.held_out, triples)
+        return self.build_images(self.held_out, triples)
 
     @property
-    def train(self) -> Digits:
-        """The digits that triples are drawn from."""
-        return _digits(self.source, data_directory(self.data_dir))[0]
+    def train(self) -> LabelledDigits:
+        """The digits from which triples are drawn, pixels as bytes (N, 28, 28)."""
+        return _read_digits(self.source, resolve_data_dir(self.data_dir))[0]
 
     @property
-    def held_out(self) -> Digits:
-        return _digits(self.source, data_directory(self.data_dir))[1]
+    def held_out(self) -> LabelledDigits:
+        return _read_digits(self.source, resolve_data_dir(self.data_dir))[1]
 
-    def images(self, part: Digits, triples: Tensor) -> Tensor:
-        """These triples of digits, (N, 3, side, side) in [-1, 1]."""
-        return scaled(resized(part[0][triples], self.side))
+    def build_images(self, digits: LabelledDigits, triples: Tensor) -> Tensor:
+        """Return these triples of digits as images (N, 3, side, side) in [-1, 1]."""
+        return scale_pixels(resize_images(digits[0][triples], self.side))
 
-    def modes(self, part: Digits, triples: Tensor) -> Tensor:
-        """The mode of each triple: its first digit counts ones, its last hundreds."""
-        return modes_of(part[1][triples])
+    def compute_modes(self, digits: LabelledDigits, triples: Tensor) -> Tensor:
+        """Return the mode of each triple: its first digit gives the ones, its last the hundreds."""
+        return encode_modes(digits[1][triples])
 
-    def mode_shares(self) -> Tensor:
-        """How often each of the 1,000 modes occurs in the long run: the product of its digits' shares."""
+    def compute_mode_shares(self) -> Tensor:
+        """Return the probability of each of the 1,000 modes: the product of its digits' shares."""
         shares = self.train[1].bincount(minlength=10).double() / len(self.train[1])
         return torch.einsum("a,b,c->cba", shares, shares, shares).reshape(MODES)
 
     @staticmethod
     def locate(data_dir: DataDir = None, source: str = "mnist") -> Path:
-        """The folder of the files, or `DataMissing`."""
+        """Return the folder of the files, or raise `DataMissing`."""
         if source == "mnist5k":
-            return digits.find_embedded().parent
-        images, *_ = (digits.find_digits(name, data_dir) for name in digits.SHA256)
-        return images.parent
+            return mnist_files.find_embedded().parent
+        return mnist_files.find_folder(data_dir)
 
 
 class TripleStream(EpochStream):
-    """Epochs through the triples of a seed; the seed stands for them in its state."""
+    """Epochs through the triples of a seed; the state holds the seed instead of the triples."""
 
     def __init__(self, data: StackedMNIST, batch_size: int, seed: int) -> None:
         self.data = data
-        super().__init__(self._draw(seed), batch_size, derive_seed(seed, "order of triples"), self._images)
+        super().__init__(
+            self._draw(seed), batch_size, derive_seed(seed, "order of triples"), self._build_images
+        )
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "triples_seed": self.triples_seed}
@@ -118,35 +119,32 @@ class TripleStream(EpochStream):
         self.triples_seed = seed
         return draw_triples(len(self.data.train[1]), TRIPLES, seed)
 
-    def _images(self, triples: Tensor, rng: torch.Generator) -> Tensor:
-        return self.data.images(self.data.train, triples)
+    def _build_images(self, triples: Tensor, rng: torch.Generator) -> Tensor:
+        return self.data.build_images(self.data.train, triples)
 
 
-def draw_triples(digits_in_all: int, n: int, seed: int) -> Tensor:
-    """n times three numbers below `digits_in_all` from numpy's classic generator, which takes seeds of 32
-    bits."""
-    return torch.from_numpy(np.random.RandomState(seed % 2**32).randint(digits_in_all, size=(n, 3)))
+def draw_triples(count: int, n: int, seed: int) -> Tensor:
+    """Return n × 3 numbers below `count` from numpy's legacy generator, which takes seeds of 32 bits."""
+    return torch.from_numpy(np.random.RandomState(seed % 2**32).randint(count, size=(n, 3)))
 
 
-def modes_of(classes: Tensor) -> Tensor:
-    """Σ_j digit_j · 10^j of digits (N, 3)."""
+def encode_modes(classes: Tensor) -> Tensor:
+    """Return Σ_j digit_j · 10^j of digits (N, 3)."""
     return (classes * torch.tensor([1, 10, 100])).sum(1)
 
 
-def resized(pixels: Tensor, side: int) -> Tensor:
-    """Bytes (N, C, 28, 28) at another side, bilinear as PIL does it."""
+def resize_images(pixels: Tensor, side: int) -> Tensor:
+    """Return bytes (N, C, 28, 28) resized to another side, bilinear as in PIL."""
     return interpolate(pixels, (side, side), mode="bilinear", antialias=True)
 
 
 @lru_cache(maxsize=2)
-def _digits(source: str, directory: Path) -> tuple[Digits, Digits]:
-    """Digits to train on and others, once in a process."""
+def _read_digits(source: str, directory: Path) -> tuple[LabelledDigits, LabelledDigits]:
+    """Return train and held-out digits; cached per process."""
     if source == "mnist":
-        train, test = digits.full_rows(directory, 28)
-        labels, test_labels = (
-            digits.read_digits(name, directory).long() for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)
-        )
-    else:  # sorted by class, equally many of each
-        train, test = digits.embedded_rows(28)
-        labels, test_labels = (torch.arange(10).repeat_interleave(len(rows) // 10) for rows in (train, test))
+        train, test = mnist_files.read_full_rows(directory, 28)
+        labels, test_labels = mnist_files.read_full_labels(directory)
+    else:
+        train, test = mnist_files.read_embedded_rows(28)
+        labels, test_labels = (mnist_files.label_embedded_rows(rows) for rows in (train, test))
     return (train.view(-1, 28, 28), labels), (test.view(-1, 28, 28), test_labels)

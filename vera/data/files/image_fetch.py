@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vera.data.files.locations import DataDir, check_command, data_directory, put_in_place
+from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
 from vera.data.files.published_file import PublishedFile
 from vera.data.files.torchvision_import import load_torchvision
 from vera.data.images import celeba, cifar, svhn
@@ -40,11 +40,11 @@ BY_HAND = {
 
 def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> None:
     """Download the files of a source, look whether they are the published ones, and put them in place."""
-    directory = data_directory(data_dir)
+    directory = resolve_data_dir(data_dir)
     say(f"{source}: downloading through torchvision")
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
         try:
-            with socket_timeout(30):
+            with set_socket_timeout(30):
                 _download(source, Path(work))
             for file in FILES[source]:
                 file.check(work)
@@ -52,7 +52,7 @@ def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> Non
             reason = " ".join(str(error).split())
             way = BY_HAND[source].format(directory)
             raise VeraError(
-                f"{source} could not be fetched ({reason}). By hand: {way}, then run `{check_command(source, data_dir)}`."
+                f"{source} could not be fetched ({reason}). By hand: {way}, then run `{format_check_command(source, data_dir)}`."
             ) from error
         for path in sorted(
             path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")
@@ -80,7 +80,7 @@ def _download(source: str, work: Path) -> None:
 
 
 @contextmanager
-def socket_timeout(seconds: float) -> Iterator[None]:
+def set_socket_timeout(seconds: float) -> Iterator[None]:
     """torchvision opens its connections without a timeout, and would wait for a silent server for ever."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(seconds)

@@ -26,16 +26,21 @@ def resolve_data_dir(data_dir: DataDir = None) -> Path:
 
 
 def format_fetch_command(source: str, data_dir: DataDir = None) -> str:
-    """What to type to get the files of a source."""
-    return _command("fetch", source, data_dir)
+    """Return the command that downloads the files of a source."""
+    return _format_command("fetch", source, data_dir)
 
 
 def format_check_command(source: str, data_dir: DataDir = None) -> str:
-    """What to type to have them looked at, in the same place."""
-    return _command("check", source, data_dir)
+    """Return the command that verifies the files of a source."""
+    return _format_command("check", source, data_dir)
 
 
-def _command(action: str, source: str, data_dir: DataDir) -> str:
+def format_remedy(source: str, data_dir: DataDir = None) -> str:
+    """Return what to do about a damaged file of a source."""
+    return f"Replace it with `{format_fetch_command(source, data_dir)}`."
+
+
+def _format_command(action: str, source: str, data_dir: DataDir) -> str:
     return shlex.join(["vera", "data", action, source, *(["--data-dir", str(data_dir)] if data_dir else [])])
 
 

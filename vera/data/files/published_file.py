@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from vera.data.files.locations import DataDir, data_directory, fetch_command
+from vera.data.files.locations import DataDir, format_fetch_command, resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing
 
 ALGORITHMS = {32: "md5", 40: "sha1"}
@@ -37,7 +37,7 @@ class PublishedFile:
         return next(iter(self.forms.values()))
 
     def find(self, data_dir: DataDir = None) -> Path:
-        directory = data_directory(data_dir)
+        directory = resolve_data_dir(data_dir)
         for place in self.forms:
             if os.path.isfile(
                 directory / place
@@ -45,7 +45,7 @@ class PublishedFile:
                 return directory / place
         raise DataMissing(
             f"{self.name} is not here: it belongs at {' or '.join(str(directory / place) for place in self.forms)}. "
-            f"Fetch it with `{fetch_command(self.source, data_dir)}`, "
+            f"Fetch it with `{format_fetch_command(self.source, data_dir)}`, "
             "or name the directory that holds it with --data-dir DIR or VERA_DATA."
         )
 
@@ -56,11 +56,11 @@ class PublishedFile:
             return False
 
     def remedy(self, data_dir: DataDir = None) -> str:
-        return f"Replace it with `{fetch_command(self.source, data_dir)}`."
+        return f"Replace it with `{format_fetch_command(self.source, data_dir)}`."
 
     def check(self, data_dir: DataDir = None) -> Path:
         """Where the file is, if it is what was published."""
-        path, directory = self.find(data_dir), data_directory(data_dir)
+        path, directory = self.find(data_dir), resolve_data_dir(data_dir)
         verify(path, self.forms[path.relative_to(directory).as_posix()], self.remedy(data_dir))
         return path
 

@@ -17,11 +17,17 @@ from pathlib import Path
 from vera.data.files.archives import extract, open_content
 from vera.data.files.checksums import compare, record, recorded
 from vera.data.files.download import download
-from vera.data.files.locations import DataDir, check_command, data_directory, fetch_command, put_in_place
+from vera.data.files.locations import (
+    DataDir,
+    format_check_command,
+    format_fetch_command,
+    put_in_place,
+    resolve_data_dir,
+)
 from vera.errors import DataCorrupt, DataMissing, VeraError
 
 Say = Callable[[str], None]
-SITE = "https://archive.ics.uci.edu"
+SITE = "https://archive.ics.uci_archive.edu"
 
 
 @dataclass(frozen=True)
@@ -39,19 +45,19 @@ class UCIFile:
     """sha256 of members, unzipped, where it is known."""
 
     def find(self, data_dir: DataDir = None) -> Path:
-        place = data_directory(data_dir)
+        place = resolve_data_dir(data_dir)
         for name in (self.name, *self.others):
             if os.path.isfile(
                 place / name
             ):  # unlike Path.is_file, False for a folder that may not be entered
                 return place / name
         raise DataMissing(
-            f"{self.name} is not in {place}. Fetch it with `{fetch_command(self.source, data_dir)}`, "
+            f"{self.name} is not in {place}. Fetch it with `{format_fetch_command(self.source, data_dir)}`, "
             f"or name the directory that holds it with --data-dir DIR or VERA_DATA."
         )
 
     def remedy(self, data_dir: DataDir = None) -> str:
-        return f"Replace it with `{fetch_command(self.source, data_dir)}`."
+        return f"Replace it with `{format_fetch_command(self.source, data_dir)}`."
 
     def check(self, data_dir: DataDir = None) -> Path:
         """Where the file is, if it is what was recorded and published, or, where neither was, at least
@@ -76,12 +82,12 @@ class UCIFile:
 
 def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Path:
     """Download a file, look whether it is whole, put it in place and record its checksum."""
-    directory = data_directory(data_dir)
+    directory = resolve_data_dir(data_dir)
     before, failures = recorded(directory / file.name), []
     for url in file.urls:
         say(f"{file.source}: downloading {url}")
         try:
-            path = _bring(file, url, directory)
+            path = _fetch_from(file, url, directory)
         except VeraError as error:
             say(f"{file.source}: {error}")
             failures.append(str(error))
@@ -93,11 +99,11 @@ def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Pat
         return path
     raise VeraError(
         f"{file.name} could not be fetched: {' / '.join(failures)} "
-        f"By hand: save {file.urls[0]} as {directory / file.name}, then run `{check_command(file.source, data_dir)}`."
+        f"By hand: save {file.urls[0]} as {directory / file.name}, then run `{format_check_command(file.source, data_dir)}`."
     )
 
 
-def _bring(file: UCIFile, url: str, directory: Path) -> Path:
+def _fetch_from(file: UCIFile, url: str, directory: Path) -> Path:
     part = directory / f".{file.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
     download(url, part)
     try:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from vera.data.files.locations import DataDir, data_directory
+from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.data.files.published_file import PublishedFile
 from vera.errors import DataCorrupt, DataMissing
 
@@ -37,7 +37,7 @@ class FaceFile(PublishedFile):
     """The archive of all images, or else the folder that it was unpacked to."""
 
     def find(self, data_dir: DataDir = None) -> Path:
-        folder = data_directory(data_dir) / FOLDER
+        folder = resolve_data_dir(data_dir) / FOLDER
         try:
             return super().find(data_dir)
         except DataMissing:
@@ -49,7 +49,7 @@ class FaceFile(PublishedFile):
         path = self.find(data_dir)
         if path.is_file():
             return super().check(data_dir)
-        for name in names_of_faces(data_dir):
+        for name in list_face_names(data_dir):
             if not (path / name).is_file():
                 raise DataMissing(f"{name} is not in {path}. Unpack {self.name} there once more.")
         return path
@@ -59,7 +59,7 @@ IMAGES = FaceFile("celeba", {"celeba/img_align_celeba.zip": "00d2c5bc6d35e252742
 PARTITION = PublishedFile("celeba", {"celeba/list_eval_partition.txt": "d32c9cbf5e040fd4025c592c306e6668"})
 
 
-def names_of_faces(data_dir: DataDir = None) -> list[str]:
+def list_face_names(data_dir: DataDir = None) -> list[str]:
     """Those of the test partition, in the order of the list, whose lines are a file's name and 0, 1 or 2."""
     lines = PARTITION.check(data_dir).read_text("ascii").splitlines()
     return [name for name, part in (line.split() for line in lines if line.strip()) if part == TEST]
@@ -67,7 +67,7 @@ def names_of_faces(data_dir: DataDir = None) -> list[str]:
 
 def read_faces(crop: Crop, data_dir: DataDir = None) -> Tensor:
     """All test faces as bytes, (N, 3, 39, 32) or (N, 3, 32, 32)."""
-    names, path = names_of_faces(data_dir), IMAGES.check(data_dir)
+    names, path = list_face_names(data_dir), IMAGES.check(data_dir)
     width, height = SIZES[crop]
     pixels = np.empty((len(names), height, width, 3), np.uint8)
     try:

@@ -22,10 +22,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from vera.data.contract import compute_fingerprint
 from vera.data.files.locations import DataDir
-from vera.data.files.mnist_wheel import ArraysOnly
+from vera.data.files.mnist_wheel import ArrayUnpickler
 from vera.data.files.published_file import PublishedFile
-from vera.data.fingerprint import fingerprint_of
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
@@ -35,30 +35,34 @@ Bytes = NDArray[np.uint8]
 PIXELS = 3 * 32 * 32
 
 
-def _cifar10(name: str, python: str, binary: str) -> PublishedFile:
+def _declare_cifar10(name: str, python: str, binary: str) -> PublishedFile:
     return PublishedFile(
         "cifar10", {f"cifar-10-batches-py/{name}": python, f"cifar-10-batches-bin/{name}.bin": binary}
     )
 
 
-def _cifar100(name: str, python: str, binary: str) -> PublishedFile:
+def _declare_cifar100(name: str, python: str, binary: str) -> PublishedFile:
     return PublishedFile(
         "cifar100", {f"cifar-100-python/{name}": python, f"cifar-100-binary/{name}.bin": binary}
     )
 
 
 CIFAR10_TRAIN = (
-    _cifar10("data_batch_1", "c99cafc152244af753f735de768cd75f", "5dd7e06a14cb22eb9f671a540d1b7c25"),
-    _cifar10("data_batch_2", "d4bba439e000b95fd0a9bffe97cbabec", "5ea93a67294ea407fff1d09f752e9692"),
-    _cifar10("data_batch_3", "54ebc095f3ab1f0389bbae665268c751", "942cd6a4bcdd0dd3c604fbe906cb4421"),
-    _cifar10("data_batch_4", "634d18415352ddfa80567beed471001a", "ae636b3ba5c66a11e91e8cb52e771fcb"),
-    _cifar10("data_batch_5", "482c414d41f54cd18b22e5b47cb7c3cb", "53f37980c15c3d472c316c40844f3f0d"),
+    _declare_cifar10("data_batch_1", "c99cafc152244af753f735de768cd75f", "5dd7e06a14cb22eb9f671a540d1b7c25"),
+    _declare_cifar10("data_batch_2", "d4bba439e000b95fd0a9bffe97cbabec", "5ea93a67294ea407fff1d09f752e9692"),
+    _declare_cifar10("data_batch_3", "54ebc095f3ab1f0389bbae665268c751", "942cd6a4bcdd0dd3c604fbe906cb4421"),
+    _declare_cifar10("data_batch_4", "634d18415352ddfa80567beed471001a", "ae636b3ba5c66a11e91e8cb52e771fcb"),
+    _declare_cifar10("data_batch_5", "482c414d41f54cd18b22e5b47cb7c3cb", "53f37980c15c3d472c316c40844f3f0d"),
 )
-CIFAR10_TEST = _cifar10("test_batch", "40351d587109b95175f43aff81a1287e", "803d5f7f4d78ea53de84dbe85f74fb6d")
-CIFAR100_TRAIN = _cifar100(
+CIFAR10_TEST = _declare_cifar10(
+    "test_batch", "40351d587109b95175f43aff81a1287e", "803d5f7f4d78ea53de84dbe85f74fb6d"
+)
+CIFAR100_TRAIN = _declare_cifar100(
     "train", "16019d7e3df5f24257cddd939b257f8d", "e207cd2e05b73b1393c74c7f5e7bea451d63e08e"
 )
-CIFAR100_TEST = _cifar100("test", "f0ef6b0ae62326f3e7ffdfab6717acfc", "4499cfba6c016c1be1438163640a0898")
+CIFAR100_TEST = _declare_cifar100(
+    "test", "f0ef6b0ae62326f3e7ffdfab6717acfc", "4499cfba6c016c1be1438163640a0898"
+)
 
 
 class CIFAR(ImageData):
@@ -78,9 +82,9 @@ class CIFAR(ImageData):
     @property
     def fingerprint(self) -> str:
         files = {file.name: file.checksum for file in (*self.train_files, self.test_file)}
-        return fingerprint_of(form=self.test_file.source, version=self.version, files=files)
+        return compute_fingerprint(form=self.test_file.source, version=self.version, files=files)
 
-    def images(self) -> tuple[Images, Images]:
+    def read_images(self) -> tuple[Images, Images]:
         parts = [self.read(file, self.data_dir) for file in self.train_files]
         train = torch.cat([images for images, _ in parts]), torch.cat([labels for _, labels in parts])
         return train, self.read(self.test_file, self.data_dir)
@@ -125,14 +129,14 @@ class CIFAR10(CIFAR):
             else f"cifar10 ({numbers} of {len(CIFAR10_TRAIN)})"
         )
 
-    def images(self) -> tuple[Images, Images]:
-        with _naming_batches(self.data_dir):
-            return super().images()
+    def read_images(self) -> tuple[Images, Images]:
+        with _name_batches_here(self.data_dir):
+            return super().read_images()
 
     @staticmethod
     def locate(data_dir: DataDir = None, batches: Sequence[int] = (1, 2, 3, 4, 5)) -> Path:
         """The folder of the test images, or `DataMissing`, of one of these training batches too."""
-        with _naming_batches(data_dir):
+        with _name_batches_here(data_dir):
             train = (CIFAR10_TRAIN[number - 1] for number in batches)
             test, *_ = (file.find(data_dir) for file in (CIFAR10_TEST, *train))
             return test.parent
@@ -170,10 +174,10 @@ class _Array:
         self.values = np.frombuffer(raw, np.uint8).reshape(shape, order="F" if by_columns else "C")
 
 
-class BatchUnpickler(ArraysOnly):
+class BatchUnpickler(ArrayUnpickler):
     """Admits the names that a pickled array of bytes consists of."""
 
-    admitted = ArraysOnly.admitted | {
+    admitted = ArrayUnpickler.admitted | {
         (module, "_reconstruct"): _Array for module in ("numpy.core.multiarray", "numpy._core.multiarray")
     }
 
@@ -188,7 +192,7 @@ def read_pickle(path: Path, label: bytes, remedy: str) -> tuple[Bytes, NDArray[n
 
 
 @contextmanager
-def _naming_batches(data_dir: DataDir) -> Iterator[None]:
+def _name_batches_here(data_dir: DataDir) -> Iterator[None]:
     """Where something is missing, the error says which training batches are here, if some are and others are
     not."""
     try:

@@ -15,8 +15,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from vera.data.digits.pixels import scaled
-from vera.data.labelled import LabelledData, Split, first_of_each_class
+from vera.data.digits.pixels import scale_pixels
+from vera.data.labelled import LabelledData, Split, choose_labelled_rows
 from vera.errors import SettingError
 
 Images = tuple[Tensor, Tensor]
@@ -37,21 +37,21 @@ class ImageData(LabelledData):
         self.data_dim = self.channels * self.side**2
 
     @abstractmethod
-    def images(self) -> tuple[Images, Images]:
+    def read_images(self) -> tuple[Images, Images]:
         """All training images, and all held-out ones."""
 
     def split(self, seed: int) -> "ImageSplit":
-        train, (held_out, held_out_labels) = self.images()
-        shown = first_of_each_class(train[1], self.labels_per_class, seed)
-        return ImageSplit(self, train, (scaled(held_out), held_out_labels), shown)
+        train, (held_out, held_out_labels) = self.read_images()
+        labelled_rows = choose_labelled_rows(train[1], self.labels_per_class, seed)
+        return ImageSplit(self, train, (scale_pixels(held_out), held_out_labels), labelled_rows)
 
 
 class ImageSplit(Split):
     """Training images as bytes, held-out images as floats; a batch shows its images shifted by up to an
     eighth of their side."""
 
-    def __init__(self, source: ImageData, train: Images, held_out: Images, shown: Tensor | None) -> None:
-        super().__init__(source, train, held_out, shown)
+    def __init__(self, source: ImageData, train: Images, held_out: Images, labelled_rows: Tensor | None) -> None:
+        super().__init__(source, train, held_out, labelled_rows)
         self.flips, self.margin = source.flips, source.side // 8
         shape = (source.channels, source.side, source.side)
         for part, x, dtype in (
@@ -65,11 +65,11 @@ class ImageSplit(Split):
                     f"The data set '{self.name}' has {part} images of shape {found}, they must be {expected}."
                 )
 
-    def points(self, rows: Tensor, rng: torch.Generator) -> Tensor:
-        return scaled(random_view(self.train.index_select(0, rows), self.margin, self.flips, rng))
+    def select_points(self, rows: Tensor, rng: torch.Generator) -> Tensor:
+        return scale_pixels(draw_view(self.train.index_select(0, rows), self.margin, self.flips, rng))
 
 
-def random_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) -> Tensor:
+def draw_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) -> Tensor:
     """Each image reflect-padded by `margin`, cut to its old size at a random place and, if `flips`, mirrored
     half of the time.
 

@@ -24,7 +24,7 @@ SHA256 = {
 SIDE = 32
 
 
-def find_photos(data_dir: DataDir = None) -> Path:
+def find_photo_folder(data_dir: DataDir = None) -> Path:
     """The folder of the photographs, or `DataMissing`; it lies in the installed package, not in the data
     directory."""
     spec = importlib.util.find_spec("sklearn")
@@ -40,7 +40,7 @@ def find_photos(data_dir: DataDir = None) -> Path:
 def read_patches() -> Tensor:
     """Patches that do not overlap as bytes (520, 3, 32, 32): 13 rows of 20 from each photograph of 427 × 640
     pixels."""
-    return torch.cat([_patches(find_photos() / name, checksum) for name, checksum in SHA256.items()])
+    return torch.cat([_patches(find_photo_folder() / name, checksum) for name, checksum in SHA256.items()])
 
 
 def _patches(path: Path, checksum: str) -> Tensor:

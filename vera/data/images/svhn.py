@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from vera.data.contract import compute_fingerprint
 from vera.data.files.locations import DataDir
 from vera.data.files.published_file import PublishedFile
-from vera.data.fingerprint import fingerprint_of
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
@@ -37,9 +37,9 @@ class SVHN(ImageData):
     @property
     def fingerprint(self) -> str:
         files = {file.name: file.checksum for file in (TRAIN, TEST)}
-        return fingerprint_of(form="svhn", version=self.version, files=files)
+        return compute_fingerprint(form="svhn", version=self.version, files=files)
 
-    def images(self) -> tuple[Images, Images]:
+    def read_images(self) -> tuple[Images, Images]:
         return read_mat(TRAIN, self.data_dir), read_mat(TEST, self.data_dir)
 
     @staticmethod

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
-from vera.data.digits.pixels import scaled
+from vera.data.digits.pixels import scale_pixels
 from vera.data.files.locations import DataDir
 from vera.data.files.published_file import PublishedFile
 from vera.data.images import celeba, cifar, svhn
@@ -99,7 +99,9 @@ class Pictures(Unseen):
 
     def make(self) -> Tensor:
         return (
-            scaled(self.read()) if self.factor == 1 else scaled(avg_pool2d(self.read().float(), self.factor))
+            scale_pixels(self.read())
+            if self.factor == 1
+            else scale_pixels(avg_pool2d(self.read().float(), self.factor))
         )
 
 
@@ -160,7 +162,7 @@ class Photos(Pictures):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        return photos.find_photos()
+        return photos.find_photo_folder()
 
 
 @unseen_sets.register("interpolated")

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vera.data.labelled import LabelledData, Split, first_of_each_class, shuffled
+from vera.data.labelled import LabelledData, Split, choose_labelled_rows, shuffle_rows
 from vera.errors import DataCorrupt
 
 Floats = NDArray[np.floating[Any]]
@@ -28,7 +28,7 @@ REPEATS = 5
 
 
 @dataclass(frozen=True)
-class Table:
+class TableContent:
     """Features as they were published, and classes counted from 0."""
 
     x: Floats
@@ -41,39 +41,39 @@ class LabelledTable(LabelledData):
     labels_per_class: int | None
 
     @abstractmethod
-    def table(self) -> Table: ...
+    def read_table(self) -> TableContent: ...
 
     @abstractmethod
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         """Which of n rows train, and which are held out."""
 
     def scale(self, train: Floats) -> tuple[Floats, Floats]:
         """What is subtracted from each feature, and what it is then divided by."""
-        return moments(train)
+        return compute_moments(train)
 
     def split(self, seed: int) -> Split:
-        table = self.table()
-        parts = self.parts(len(table.labels), seed)
+        table = self.read_table()
+        parts = self.split_rows(len(table.labels), seed)
         (train, train_labels), (held_out, held_out_labels) = (
             (table.x[rows], _labels(table.labels[rows])) for rows in parts
         )
         centre, width = self.scale(train)
-        shown = first_of_each_class(train_labels, self.labels_per_class, seed)
+        labelled_rows = choose_labelled_rows(train_labels, self.labels_per_class, seed)
         return Split(
             self,
             (_scaled(train, centre, width), train_labels),
             (_scaled(held_out, centre, width), held_out_labels),
-            shown,
+            labelled_rows,
         )
 
 
-def last_share(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
+def hold_out_last(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
     """n rows, shuffled; the last of them are held out."""
-    order, held_out = shuffled(n, seed), int(share * n)
+    order, held_out = shuffle_rows(n, seed), int(share * n)
     return order[: n - held_out], order[n - held_out :]
 
 
-def moments(x: Floats) -> tuple[Floats, Floats]:
+def compute_moments(x: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation (ddof 0) of each column in double precision; 1 in place of the deviation of
     a constant."""
     mean = sum(block.sum(0, dtype=np.float64) for block in _blocks(x)) / len(x)
@@ -114,7 +114,7 @@ def parse_blocks(lines: Iterable[str], delimiter: str | None, where: str) -> Ite
         raise DataCorrupt(f"{where} is not a table of numbers ({error}).") from error
 
 
-def without_repeats(blocks: Iterable[NDArray[np.float64]], exempt: int = 0) -> NDArray[np.float32]:
+def drop_repeated_features(blocks: Iterable[NDArray[np.float64]], exempt: int = 0) -> NDArray[np.float32]:
     """All rows in single precision without the features whose smallest value repeats; the first `exempt`
     columns stay."""
     smallest, rows = SmallestValues(), []

@@ -14,14 +14,14 @@ import numpy as np
 
 from vera.data.files.locations import DataDir
 from vera.data.tables.user_table import (
-    Columns,
     File,
     Label,
     LabelsPerClass,
-    OwnTable,
+    ParsedColumns,
     Share,
     Standardise,
-    find_label,
+    UserTable,
+    find_label_column,
 )
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
@@ -31,7 +31,7 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @datasets.register("csv")
-class CSVTable(OwnTable):
+class CSVTable(UserTable):
     """Your own table: a csv file with a header, numbers, and a column of classes."""
 
     form = "csv"
@@ -49,10 +49,10 @@ class CSVTable(OwnTable):
         super().__init__(file, label, data_dir, labels_per_class, held_out, standardise)
 
     @classmethod
-    def read(cls, path: Path, label: str) -> Columns:
+    def read(cls, path: Path, label: str) -> ParsedColumns:
         rows = _rows(path)
         header = [name.strip() for name in next(rows, (0, []))[1]]
-        at = find_label(header, label, path)
+        at = find_label_column(header, label, path)
         names = header[:at] + header[at + 1 :]
         values, labels, lines = array("d"), [], array("q")
         for line, cells in rows:
@@ -63,11 +63,11 @@ class CSVTable(OwnTable):
             labels.append(cells.pop(at).strip())
             if not labels[-1]:
                 raise DataCorrupt(f"{path}, column '{label}', line {line}: the class is missing.")
-            values.extend(_numbers(cells, names, path, line))
+            values.extend(_parse_numbers(cells, names, path, line))
             lines.append(line)
         x = np.array(values, np.float64).reshape(len(lines), len(names))
-        _refuse_real(labels, lines, label, path)
-        return Columns(names, x, _whole(labels) or labels, lambda row: f"line {lines[row]}")
+        _refuse_real_labels(labels, lines, label, path)
+        return ParsedColumns(names, x, _parse_integers(labels) or labels, lambda row: f"line {lines[row]}")
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -87,7 +87,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     except UnicodeDecodeError as error:
         way = f"Write it anew in UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
         raise DataCorrupt(
-            f"{path} is not a csv file in UTF-8 (line {_undecodable(path)}: {error.reason}). {way}"
+            f"{path} is not a csv file in UTF-8 (line {_find_undecodable_line(path)}: {error.reason}). {way}"
         ) from error
     except csv.Error as error:
         way = "Close every quote; one inside a quoted cell is written twice."
@@ -96,7 +96,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _undecodable(path: Path) -> int:
+def _find_undecodable_line(path: Path) -> int:
     """The line that holds the first byte which is no text."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -116,9 +116,9 @@ def _check_separator(header: str, path: Path) -> None:
         )
 
 
-def _numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:
+def _parse_numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:
     try:
-        return [_number(cell) for cell in cells]
+        return [_parse_number(cell) for cell in cells]
     except ValueError:
         name, cell = next(
             (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
@@ -129,7 +129,7 @@ def _numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[
         ) from None
 
 
-def _number(cell: str) -> float:
+def _parse_number(cell: str) -> float:
     if "_" in cell:
         raise ValueError(cell)
     return float(cell)
@@ -137,25 +137,25 @@ def _number(cell: str) -> float:
 
 def _is_number(cell: str) -> bool:
     try:
-        _number(cell)
+        _parse_number(cell)
     except ValueError:
         return False
     return True
 
 
-def _refuse_real(labels: list[str], lines: Sequence[int], label: str, path: Path) -> None:
+def _refuse_real_labels(labels: list[str], lines: Sequence[int], label: str, path: Path) -> None:
     """A column of real numbers is a measurement: each value would be a class of its own."""
     if not all(map(_is_number, labels)):
         return
     for text, line in zip(labels, lines, strict=True):
-        if not _number(text).is_integer():
+        if not _parse_number(text).is_integer():
             raise DataCorrupt(
                 f"{path}, column '{label}', line {line}: {text!r} is not a whole number; classes must be text or whole numbers. "
                 "Name another column, or sort its values into classes first."
             )
 
 
-def _whole(labels: list[str]) -> list[int] | None:
+def _parse_integers(labels: list[str]) -> list[int] | None:
     """The classes as whole numbers, if each is spelled as one."""
     try:
         numbers = [int(label) for label in labels]

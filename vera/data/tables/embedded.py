@@ -1,7 +1,7 @@
 """Real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine. Small enough for a first try
 of anything.
 
-Rows are shuffled by the trial's seed and the last fifth is held out. Digits are scaled to [-1, 1] and stay
+Rows are shuffled by the trial's seed and the last fifth is held out. Digits are scale_pixels to [-1, 1] and stay
 images; the others are standardised. Trap: scikit-learn's files are read, its code is never imported, because
 that takes longer than training on them.
 """
@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from vera.data.contract import compute_fingerprint
 from vera.data.files.locations import DataDir, read_verified
-from vera.data.fingerprint import fingerprint_of
-from vera.data.tables.contract import Floats, LabelledTable, Rows, Table, last_share
+from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.errors import DataMissing
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
@@ -39,13 +39,13 @@ class EmbeddedTable(LabelledTable):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(form=self.name, version=self.version, files={self.file: self.sha256})
+        return compute_fingerprint(form=self.name, version=self.version, files={self.file: self.sha256})
 
-    def table(self) -> Table:
+    def read_table(self) -> TableContent:
         return _read(self.file, self.sha256, self.header)
 
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
-        return last_share(n, 0.2, seed)
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
+        return hold_out_last(n, 0.2, seed)
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
@@ -107,7 +107,7 @@ def find_packaged(file: str) -> Path:
 
 
 @lru_cache(maxsize=4)
-def _read(file: str, sha256: str, header: int) -> Table:
+def _read(file: str, sha256: str, header: int) -> TableContent:
     content = read_verified(find_packaged(file), sha256, REMEDY)
     rows = np.loadtxt(BytesIO(content), delimiter=",", skiprows=header)
-    return Table(rows[:, :-1], rows[:, -1].astype(np.int64))
+    return TableContent(rows[:, :-1], rows[:, -1].astype(np.int64))

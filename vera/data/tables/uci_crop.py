@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from vera.data.files import uci_archive as uci
+from vera.data.files import uci_archive
 from vera.data.files.archives import open_content
 from vera.data.files.locations import DataDir
 from vera.data.files.npy_cache import Array
-from vera.data.labelled import shuffled
+from vera.data.labelled import shuffle_rows
 from vera.data.tables.contract import Rows, parse_blocks
-from vera.data.tables.uci_table import Official, UCITable
+from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
-(MEMBER,) = uci.CROP.members
+(MEMBER,) = uci_archive.CROP.members
 
 
 @datasets.register("crop")
@@ -34,17 +34,17 @@ class Crop(UCITable):
 
     name = "crop"
     classes = 7
-    file = uci.CROP
-    official = Official(rows=325_834, features=174, examples=263_926)
+    file = uci_archive.CROP
+    official = PublishedCounts(rows=325_834, features=174, examples=263_926)
 
     @validated
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         super().__init__(data_dir, labels_per_class)
 
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         rest = n - int(0.1 * n)
         train = rest - int(0.1 * rest)
-        order = shuffled(n, seed)
+        order = shuffle_rows(n, seed)
         return order[:train], order[train:rest]
 
     @classmethod

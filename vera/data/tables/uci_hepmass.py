@@ -10,16 +10,16 @@ values are counted on the way.
 from io import TextIOWrapper
 from pathlib import Path
 
-from vera.data.files import uci_archive as uci
+from vera.data.files import uci_archive
 from vera.data.files.archives import open_content
 from vera.data.files.locations import DataDir
 from vera.data.files.npy_cache import Array
-from vera.data.tables.contract import Rows, parse_blocks, without_repeats
-from vera.data.tables.uci_table import Official, UCITable
+from vera.data.tables.contract import Rows, drop_repeated_features, parse_blocks
+from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
-(MEMBER,) = uci.HEPMASS.members
+(MEMBER,) = uci_archive.HEPMASS.members
 
 
 @datasets.register("hepmass")
@@ -29,14 +29,14 @@ class Hepmass(UCITable):
 
     name = "hepmass"
     classes = 2
-    file = uci.HEPMASS
-    official = Official(rows=7_000_000, features=15, examples=6_300_000)
+    file = uci_archive.HEPMASS
+    official = PublishedCounts(rows=7_000_000, features=15, examples=6_300_000)
 
     @validated
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         super().__init__(data_dir, labels_per_class)
 
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         train = n - int(0.1 * n)
         return slice(0, train), slice(train, n)
 
@@ -45,4 +45,4 @@ class Hepmass(UCITable):
         with open_content(path, MEMBER, remedy) as stream:
             lines = TextIOWrapper(stream, "ascii")
             next(lines, "")  # the header
-            return without_repeats(parse_blocks(lines, ",", f"{MEMBER} in {path}"), exempt=1)
+            return drop_repeated_features(parse_blocks(lines, ",", f"{MEMBER} in {path}"), exempt=1)

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from vera.data.files import uci_archive as uci
+from vera.data.files import uci_archive
 from vera.data.files.archives import open_content
 from vera.data.files.locations import DataDir
 from vera.data.files.npy_cache import Array
-from vera.data.tables.contract import Rows, last_share, parse_blocks, without_repeats
-from vera.data.tables.uci_table import Official, UCITable
+from vera.data.tables.contract import Rows, drop_repeated_features, hold_out_last, parse_blocks
+from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
 RECOMPUTED = "4db4bed1dcb041af854e2da79d43074426d447a1d1256ae0fa051ce22a915ba0"
-FEATURES, LABELS = uci.HUMAN.members
+FEATURES, LABELS = uci_archive.HUMAN.members
 
 
 @datasets.register("human")
@@ -33,8 +33,8 @@ class Human(UCITable):
     classes."""
 
     classes = 6
-    file = uci.HUMAN
-    official = Official(rows=7_352, features=523, examples=6_617)
+    file = uci_archive.HUMAN
+    official = PublishedCounts(rows=7_352, features=523, examples=6_617)
 
     @validated
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
@@ -44,13 +44,15 @@ class Human(UCITable):
     def name(self) -> str:  # type: ignore[override]  # found out when it is asked for, then an attribute as any other
         return "human (columns 266–561 recomputed)" if self.checksum == RECOMPUTED else "human"
 
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
-        return last_share(n, 0.1, seed)
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
+        return hold_out_last(n, 0.1, seed)
 
     @classmethod
     def read(cls, path: Path, remedy: str) -> Array:
         with open_content(path, FEATURES, remedy) as stream:
-            x = without_repeats(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{FEATURES} in {path}"))
+            x = drop_repeated_features(
+                parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{FEATURES} in {path}")
+            )
         with open_content(path, LABELS, remedy) as stream:
             labels = np.concatenate(
                 list(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{LABELS} in {path}"))

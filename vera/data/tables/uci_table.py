@@ -15,17 +15,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from vera.data.contract import compute_fingerprint
 from vera.data.files.checksums import ABSENT, compare, identify
 from vera.data.files.locations import DataDir
 from vera.data.files.npy_cache import Array, converted
 from vera.data.files.uci_archive import UCIFile
-from vera.data.fingerprint import fingerprint_of
 from vera.data.labelled import Split
-from vera.data.tables.contract import LabelledTable, Table
+from vera.data.tables.contract import LabelledTable, TableContent
 from vera.errors import DataCorrupt, DataMissing
 
 
-class Official(NamedTuple):
+class PublishedCounts(NamedTuple):
     """Rows of the published file, features that are kept of it, and examples that train (Table 8)."""
 
     rows: int
@@ -38,7 +38,7 @@ class UCITable(LabelledTable):
 
     version: ClassVar[int] = 1
     file: ClassVar[UCIFile]
-    official: ClassVar[Official]
+    official: ClassVar[PublishedCounts]
 
     def __init__(self, data_dir: DataDir, labels_per_class: int | None) -> None:
         self.data_dir, self.labels_per_class = data_dir, labels_per_class
@@ -66,12 +66,12 @@ class UCITable(LabelledTable):
     @property
     def fingerprint(self) -> str:
         files = dict(self.file.published) or {self.file.name: self.checksum}
-        return fingerprint_of(form=self.file.source, version=self.version, files=files)
+        return compute_fingerprint(form=self.file.source, version=self.version, files=files)
 
-    def table(self) -> Table:
+    def read_table(self) -> TableContent:
         path = self.file.find(self.data_dir)
         content = _content(type(self), path, identify(path), self.file.remedy(self.data_dir))
-        return Table(content[:, 1:], content[:, 0].astype(np.int64))
+        return TableContent(content[:, 1:], content[:, 0].astype(np.int64))
 
     def split(self, seed: int) -> Split:
         split = super().split(seed)

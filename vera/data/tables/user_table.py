@@ -21,11 +21,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vera.data.files.checksums import ABSENT, sha256_of
-from vera.data.files.locations import DataDir, data_directory
-from vera.data.fingerprint import fingerprint_of
+from vera.data.contract import compute_fingerprint
+from vera.data.files.checksums import ABSENT, compute_sha256
+from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.data.labelled import Split
-from vera.data.tables.contract import Floats, LabelledTable, Rows, Table, last_share
+from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.settings import Bound, Count
 
@@ -36,11 +36,11 @@ Share = Annotated[float, Bound(0, strict=True, below=1), "share of the rows that
 Standardise = Annotated[bool, "scale features to mean 0 and deviation 1"]
 
 LISTED = 30
-"""Columns that an error names at most."""
+"""ParsedColumns that an error names at most."""
 
 
 @dataclass(frozen=True)
-class Columns:
+class ParsedColumns:
     """A table as it was read: names of features, their values, the class of each row, and how to name a row
     in an error."""
 
@@ -51,15 +51,15 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class OwnContent:
+class UserTableContent:
     """What a table holds once it has been looked through."""
 
-    table: Table
+    table: TableContent
     features: tuple[str, ...]
     class_names: tuple[str, ...]
 
 
-class OwnTable(LabelledTable):
+class UserTable(LabelledTable):
     """A table in a file of the user's; nothing is read before its content is asked for."""
 
     version: ClassVar[int] = 1
@@ -78,30 +78,30 @@ class OwnTable(LabelledTable):
             raise SettingError(
                 f"file must lie under the data directory and be named relative to it, got {file!r}."
             )
-        self.path = data_directory(data_dir) / file
+        self.path = resolve_data_dir(data_dir) / file
         self.label, self.held_out, self.standardise = label, held_out, standardise
         self.labels_per_class = labels_per_class
         self.name = Path(file).stem
 
     @classmethod
     @abstractmethod
-    def read(cls, path: Path, label: str) -> Columns: ...
+    def read(cls, path: Path, label: str) -> ParsedColumns: ...
 
     @cached_property
     def fingerprint(self) -> str:
-        checksum = sha256_of(self.path) if os.path.isfile(self.path) else ABSENT
-        return fingerprint_of(
+        checksum = compute_sha256(self.path) if os.path.isfile(self.path) else ABSENT
+        return compute_fingerprint(
             form=self.form, version=self.version, label=self.label, held_out=self.held_out,
             standardise=self.standardise, files={"table": checksum},
         )  # fmt: skip
 
     @property
-    def content(self) -> OwnContent:
+    def content(self) -> UserTableContent:
         if not os.path.isfile(self.path):  # unlike Path.is_file, False for a folder that may not be entered
             raise DataMissing(
                 f"There is no file {self.path}; name the directory that holds {self.path.name} with --data-dir DIR or VERA_DATA."
             )
-        return _content(type(self), self.path, self.label, sha256_of(self.path))
+        return _content(type(self), self.path, self.label, compute_sha256(self.path))
 
     @cached_property
     def data_dim(self) -> int:  # type: ignore[override]  # found out when it is asked for, then an attribute as any other
@@ -111,17 +111,17 @@ class OwnTable(LabelledTable):
     def classes(self) -> int:  # type: ignore[override]
         return len(self.content.class_names)
 
-    def table(self) -> Table:
+    def read_table(self) -> TableContent:
         return self.content.table
 
-    def parts(self, n: int, seed: int) -> tuple[Rows, Rows]:
-        return last_share(n, self.held_out, seed)
+    def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
+        return hold_out_last(n, self.held_out, seed)
 
     def scale(self, train: Floats) -> tuple[Floats, Floats]:
         return super().scale(train) if self.standardise else (np.zeros(self.data_dim), np.ones(self.data_dim))
 
     def split(self, seed: int) -> Split:
-        rows = len(self.table().labels)
+        rows = len(self.read_table().labels)
         if not 0 < int(self.held_out * rows) < rows:
             raise SettingError(
                 f"{self.path} has {rows} rows: too few to hold out a share of {self.held_out:g} of them."
@@ -129,7 +129,7 @@ class OwnTable(LabelledTable):
         return super().split(seed)
 
 
-def find_label(columns: Sequence[str], label: str, path: Path) -> int:
+def find_label_column(columns: Sequence[str], label: str, path: Path) -> int:
     """Where the label's column is; every column has a name of its own, and none is pandas' index, which
     numbers the rows."""
     twice = [name for name, times in Counter(columns).items() if times > 1]
@@ -153,7 +153,7 @@ def find_label(columns: Sequence[str], label: str, path: Path) -> int:
 
 
 @lru_cache(maxsize=2)
-def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> OwnContent:
+def _content(kind: type[UserTable], path: Path, label: str, checksum: str) -> UserTableContent:
     """A table's content, once in a process, and looked through."""
     columns = kind.read(path, label)
     if not len(columns.x):
@@ -175,12 +175,12 @@ def _content(kind: type[OwnTable], path: Path, label: str, checksum: str) -> Own
             "learnt of those. Name the column that holds the class, or put such rows into one class."
         )
     features = tuple(name for name, keep in zip(columns.names, varies, strict=True) if keep)
-    return OwnContent(
-        Table(columns.x[:, varies], labels.astype(np.int64)), features, tuple(map(str, class_names))
+    return UserTableContent(
+        TableContent(columns.x[:, varies], labels.astype(np.int64)), features, tuple(map(str, class_names))
     )
 
 
-def _check_values(columns: Columns, path: Path) -> None:
+def _check_values(columns: ParsedColumns, path: Path) -> None:
     """All values must be finite in single precision, which the networks compute in."""
     wrong = ~(np.abs(columns.x) <= np.finfo(np.float32).max)
     if wrong.any():

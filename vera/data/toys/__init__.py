@@ -1,1 +1,1 @@
-"""Two-dimensional toy densities and the standard normal, drawn afresh for every batch."""
+"""Two-dimensional toy densities and the standard normal, with new points in every batch."""

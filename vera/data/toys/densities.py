@@ -1,4 +1,4 @@
-"""Three densities in the plane: moons, circles and rings, made afresh for every batch.
+"""Three densities in the plane: moons, circles and rings, with new points in every batch.
 
 Each is a curve with Gaussian noise around it, so its true density is known. For a circle of radius R and
 noise s, at r = |x|,
@@ -8,10 +8,10 @@ noise s, at r = |x|,
 and moons integrate the noise along two half circles. E[log p] is then the ceiling of any model's test
 log-likelihood: moons -2.394, circles -3.268, rings -2.623.
 
-Trap: points lie on the curve at equally spaced angles, as scikit-learn's make_moons and make_circles place
-them (half circles include both ends, circles leave the last angle out), so a batch of moons or circles is not
-an independent sample: only its order and its noise are random. Rings are: they draw with replacement from 20
-times as many points, which no shuffle would change.
+Trap: points are placed on the curve at equally spaced angles, as in scikit-learn's make_moons and
+make_circles (half circles include both ends, circles exclude the last angle). A batch of moons or circles is
+therefore not an independent sample: only its order and its noise are random. A batch of rings is independent:
+it is drawn with replacement from 20 times as many points.
 """
 
 import math
@@ -21,8 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vera.data.contract import TEST_POINTS, DataSet, Stream
-from vera.data.fingerprint import fingerprint_of
+from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 from vera.training.random_state import derive_seed
@@ -36,20 +35,20 @@ class Toy(DataSet):
     noise: float
 
     @abstractmethod
-    def skeleton(self, n: int) -> Tensor:
-        """The points without noise from which a batch of n is drawn."""
+    def build_skeleton(self, n: int) -> Tensor:
+        """Return the points without noise from which a batch of n is drawn."""
 
     @abstractmethod
     def log_density(self, x: Tensor) -> Tensor:
-        """log p of each row of x under the true density."""
+        """Return log p of each row of x under the true density."""
 
-    def choose(self, n: int, rng: torch.Generator) -> Tensor:
-        """Which points of the skeleton a batch of n takes."""
+    def choose_points(self, n: int, rng: torch.Generator) -> Tensor:
+        """Return the indices of the skeleton points in a batch of n."""
         return torch.randperm(n, generator=rng)
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(name=self.name, version=self.version)
+        return compute_fingerprint(name=self.name, version=self.version)
 
     @validated
     def stream(self, batch_size: Count, seed: int) -> Stream:
@@ -57,21 +56,21 @@ class Toy(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        """Fresh points: 100,000 unless told."""
+        """Return n new points (default: 100,000)."""
         return ToyStream(self, n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
 
 
 class ToyStream(Stream):
-    """Fresh batches; the skeleton is computed once."""
+    """New points in every batch; the skeleton is computed once."""
 
     def __init__(self, toy: Toy, batch_size: int, seed: int) -> None:
         super().__init__(seed)
         self.toy = toy
         self.batch_size = batch_size
-        self.skeleton = toy.skeleton(batch_size)
+        self.skeleton = toy.build_skeleton(batch_size)
 
     def next_batch(self) -> Tensor:
-        chosen = self.skeleton[self.toy.choose(self.batch_size, self.rng)]
+        chosen = self.skeleton[self.toy.choose_points(self.batch_size, self.rng)]
         return torch.randn(self.batch_size, 2, generator=self.rng).mul_(self.toy.noise).add_(chosen)
 
 
@@ -82,28 +81,28 @@ class Moons(Toy):
     name = "moons"
     noise = 0.2
     radius = 2.0
-    arcs = ((-1.0, -0.2, 1.0), (1.0, 0.8, -1.0))  # centre, and which way the arc opens
+    arcs = ((-1.0, -0.2, 1.0), (1.0, 0.8, -1.0))  # centre, and the sign of the radius
 
-    def skeleton(self, n: int) -> Tensor:
+    def build_skeleton(self, n: int) -> Tensor:
         arcs = []
-        for (cx, cy, way), count in zip(self.arcs, (n // 2, n - n // 2), strict=True):
+        for (cx, cy, sign), count in zip(self.arcs, (n // 2, n - n // 2), strict=True):
             angles = torch.linspace(0, math.pi, count, dtype=torch.float64)
-            arcs.append(angles.new_tensor((cx, cy)) + way * self.radius * _on_circle(angles))
+            arcs.append(angles.new_tensor((cx, cy)) + sign * self.radius * _place_on_circle(angles))
         return torch.cat(arcs).float()
 
     def log_density(self, x: Tensor) -> Tensor:
-        parts = torch.split(x.double(), 4096)  # 8 MB at a time
-        return torch.cat([self._log_density(part) for part in parts]).to(x.dtype)
+        blocks = torch.split(x.double(), 4096)  # 8 MB at a time
+        return torch.cat([self._log_density(block) for block in blocks]).to(x.dtype)
 
     def _log_density(self, x: Tensor) -> Tensor:
-        # The integrand is a bump about noise / radius = .1 wide in angle: 128 nodes integrate it to machine precision.
+        # The integrand is a bump of width noise / radius = .1 in angle; 128 nodes reach machine precision.
         nodes, weights = (torch.from_numpy(a).to(x.device) for a in np.polynomial.legendre.leggauss(128))
-        directions = _on_circle((nodes + 1) * (math.pi / 2))
+        directions = _place_on_circle((nodes + 1) * (math.pi / 2))
         exponents = []
-        for cx, cy, way in self.arcs:
+        for cx, cy, sign in self.arcs:
             y = x - x.new_tensor((cx, cy))
             distance2 = (
-                y.square().sum(1, keepdim=True) + self.radius**2 - 2 * way * self.radius * y @ directions.T
+                y.square().sum(1, keepdim=True) + self.radius**2 - 2 * sign * self.radius * y @ directions.T
             )
             exponents.append((weights / 4).log() - distance2 / (2 * self.noise**2))
         return torch.cat(exponents, 1).logsumexp(1) - math.log(2 * math.pi * self.noise**2)
@@ -117,11 +116,11 @@ class Circles(Toy):
     noise = 0.24
     radii = (3.0, 1.5)
 
-    def skeleton(self, n: int) -> Tensor:
-        return _circles(n, self.radii)
+    def build_skeleton(self, n: int) -> Tensor:
+        return _build_circles(n, self.radii)
 
     def log_density(self, x: Tensor) -> Tensor:
-        return _circles_log_density(x, self.radii, self.noise)
+        return _compute_circles_log_density(x, self.radii, self.noise)
 
 
 @datasets.register("rings")
@@ -132,29 +131,29 @@ class Rings(Toy):
     noise = 0.08
     radii = (3.0, 2.25, 1.5, 0.75)
 
-    def skeleton(self, n: int) -> Tensor:
-        return _circles(20 * n, self.radii)
+    def build_skeleton(self, n: int) -> Tensor:
+        return _build_circles(20 * n, self.radii)
 
-    def choose(self, n: int, rng: torch.Generator) -> Tensor:
+    def choose_points(self, n: int, rng: torch.Generator) -> Tensor:
         return torch.randint(20 * n, (n,), generator=rng)
 
     def log_density(self, x: Tensor) -> Tensor:
-        return _circles_log_density(x, self.radii, self.noise)
+        return _compute_circles_log_density(x, self.radii, self.noise)
 
 
-def _on_circle(angles: Tensor) -> Tensor:
+def _place_on_circle(angles: Tensor) -> Tensor:
     return torch.stack([angles.cos(), angles.sin()], 1)
 
 
-def _circles(n: int, radii: tuple[float, ...]) -> Tensor:
-    """n points, equally many on each circle; the innermost takes the remainder."""
+def _build_circles(n: int, radii: tuple[float, ...]) -> Tensor:
+    """Return n points, equally many on each circle; the innermost circle takes the remainder."""
     counts = [n // len(radii)] * (len(radii) - 1)
     counts.append(n - sum(counts))
     turns = [torch.arange(count, dtype=torch.float64) * (2 * math.pi / max(count, 1)) for count in counts]
-    return torch.cat([radius * _on_circle(t) for radius, t in zip(radii, turns, strict=True)]).float()
+    return torch.cat([radius * _place_on_circle(t) for radius, t in zip(radii, turns, strict=True)]).float()
 
 
-def _circles_log_density(x: Tensor, radii: tuple[float, ...], noise: float) -> Tensor:
+def _compute_circles_log_density(x: Tensor, radii: tuple[float, ...], noise: float) -> Tensor:
     r = torch.linalg.vector_norm(x.double(), dim=1, keepdim=True)
     radius = torch.tensor(radii, dtype=torch.float64, device=x.device)
     exponents: Tensor = torch.special.i0e(r * radius / noise**2).log() - (r - radius).square() / (

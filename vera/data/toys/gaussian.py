@@ -1,10 +1,9 @@
-"""A standard normal in any number of dimensions, drawn afresh for every batch: the target of Figure 6."""
+"""A standard normal in any number of dimensions, with new points in every batch: the target of Figure 6."""
 
 import torch
 from torch import Tensor
 
-from vera.data.contract import TEST_POINTS, DataSet, Stream
-from vera.data.fingerprint import fingerprint_of
+from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 from vera.training.random_state import derive_seed
@@ -23,7 +22,7 @@ class Gaussian(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint_of(name="gaussian", version=self.version, dim=self.data_dim)
+        return compute_fingerprint(name="gaussian", version=self.version, dim=self.data_dim)
 
     @validated
     def stream(self, batch_size: Count, seed: int) -> Stream:
@@ -31,12 +30,12 @@ class Gaussian(DataSet):
 
     @validated
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
-        """Fresh points: 100,000 unless told."""
+        """Return n new points (default: 100,000)."""
         return self.stream(n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
 
 
 class GaussianStream(Stream):
-    """Fresh batches."""
+    """New points in every batch."""
 
     def __init__(self, batch_size: int, dim: int, seed: int) -> None:
         super().__init__(seed)

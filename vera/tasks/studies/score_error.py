@@ -85,7 +85,7 @@ class ScoreErrorTask(Task):
             raise VeraError(f"The task 'score-error' needs one network, the generator, got {found}.")
         name, settings = split_component(spec.networks["generator"])
         with use_seed(derive_seed(spec.seed, "networks")):
-            generator = models.create(name, x=data.training_points(), **settings)
+            generator = models.create(name, x=data.read_training_points(), **settings)
         if not isinstance(generator, LinearGenerator):
             kind = type(generator).__name__
             raise IncompatibleModel(f"The task 'score-error' needs a linear generator, got {kind}.")

@@ -1,50 +1,49 @@
-"""StackedMNIST: PIL's resizing, the mode's digits in their order, triples from the seed, and a stream that
-resumes."""
+"""StackedMNIST: resizing as in PIL, the digits of a mode, seeded triples, and resumed streams."""
 
 import numpy as np
 import pytest
 import torch
+from facts import raises_with
 from PIL import Image
 
 from vera.data import StackedMNIST
-from vera.data.digits import sources as digits
-from vera.data.digits import stacked
-from vera.data.digits.stacked import draw_triples, modes_of, resized
+from vera.data.digits import mnist_files, stacked
+from vera.data.digits.stacked import draw_triples, encode_modes, resize_images
 from vera.errors import DataMissing, SettingError
 from vera.spec.registry import datasets
 
 
-def bytes_of(x):
+def to_bytes(x):
     return ((x.double() + 1) * 127.5).round().to(torch.uint8)
 
 
-def by_pil(image, side):
+def resize_with_pil(image, side):
     return np.array(Image.fromarray(image.numpy()).resize((side, side), Image.Resampling.BILINEAR))
 
 
 @pytest.mark.parametrize("side", [64, 32])
-def test_resizing_is_pil_s_to_the_last_bit(side):
-    images = digits.read_embedded()[0][::61]
-    ours = resized(images.unsqueeze(1), side).squeeze(1)
-    assert np.array_equal(ours.numpy(), np.stack([by_pil(image, side) for image in images]))
+def test_resizing_equals_pil_bit_for_bit(side):
+    images = mnist_files.read_embedded()[0][::61]
+    ours = resize_images(images.unsqueeze(1), side).squeeze(1)
+    assert np.array_equal(ours.numpy(), np.stack([resize_with_pil(image, side) for image in images]))
 
 
-def test_a_mode_counts_its_first_digit_as_ones():
-    assert modes_of(torch.tensor([[3, 1, 4], [0, 0, 9], [7, 0, 0]])).tolist() == [413, 900, 7]
+def test_the_first_digit_of_a_mode_gives_the_ones():
+    assert encode_modes(torch.tensor([[3, 1, 4], [0, 0, 9], [7, 0, 0]])).tolist() == [413, 900, 7]
     data = StackedMNIST(source="mnist5k", side=32)
     triples = torch.tensor([[5, 399, 3999], [400, 0, 800]])  # 4,000 digits sorted by class, 400 of each
-    assert data.modes(data.train, triples).tolist() == [900, 201]
+    assert data.compute_modes(data.train, triples).tolist() == [900, 201]
 
 
 def test_a_triple_is_three_digits_in_three_channels():
     data = StackedMNIST(source="mnist5k")
     triples = torch.tensor([[5, 1000, 3999], [0, 0, 77]])
-    x = data.images(data.train, triples)
+    x = data.build_images(data.train, triples)
     assert (x.shape, x.dtype) == ((2, 3, 64, 64), torch.float32)
     for row in range(2):
         for channel in range(3):
             assert np.array_equal(
-                bytes_of(x[row, channel]).numpy(), by_pil(data.train[0][triples[row, channel]], 64)
+                to_bytes(x[row, channel]).numpy(), resize_with_pil(data.train[0][triples[row, channel]], 64)
             )
     assert (data.data_dim, data.channels, data.side) == (3 * 64**2, 3, 64)
 
@@ -61,14 +60,14 @@ def test_an_epoch_shows_every_triple_of_its_seed_once(monkeypatch):
     monkeypatch.setattr(stacked, "TRIPLES", 12)
     data = StackedMNIST(source="mnist5k", side=32)
     stream = data.stream(5, seed=3)
-    expected = bytes_of(data.images(data.train, draw_triples(4000, 12, 3)))
+    expected = to_bytes(data.build_images(data.train, draw_triples(4000, 12, 3)))
     known = {image.numpy().tobytes() for image in expected}
-    shown = [image.numpy().tobytes() for _ in range(2) for image in bytes_of(stream.next_batch())]
-    assert len(set(shown)) == 10  # the last two make no batch
-    assert set(shown) <= known
+    seen = [image.numpy().tobytes() for _ in range(2) for image in to_bytes(stream.next_batch())]
+    assert len(set(seen)) == 10  # the last two do not fill a batch
+    assert set(seen) <= known
 
 
-def test_a_stream_resumes_bit_for_bit_from_another_seed_s():
+def test_a_stream_resumes_bit_for_bit_whatever_its_own_seed():
     data = StackedMNIST(source="mnist5k", side=32)
     stream, resumed = data.stream(4, seed=0), data.stream(4, seed=1)
     assert not torch.equal(stream.next_batch(), resumed.next_batch())
@@ -80,29 +79,29 @@ def test_a_stream_resumes_bit_for_bit_from_another_seed_s():
 
 def test_mode_shares_are_products_of_the_digits_shares(small_mnist, tmp_path):
     data = datasets.create("stacked-mnist", data_dir=str(small_mnist.write(tmp_path)))
-    labels = small_mnist.arrays[digits.TRAIN_LABELS]
+    labels = small_mnist.arrays[mnist_files.TRAIN_LABELS]
     share = [float((labels == digit).mean()) for digit in range(10)]
-    shares = data.mode_shares()
+    shares = data.compute_mode_shares()
     assert float(shares.sum()) == pytest.approx(1, abs=1e-12)
     for mode in (0, 7, 413, 999, 120):
         ones, tens, hundreds = mode % 10, mode // 10 % 10, mode // 100
         assert float(shares[mode]) == pytest.approx(share[ones] * share[tens] * share[hundreds])
-    drawn = data.modes(data.train, draw_triples(60, 200_000, 0)).bincount(minlength=1000) / 200_000
+    drawn = data.compute_modes(data.train, draw_triples(60, 200_000, 0)).bincount(minlength=1000) / 200_000
     assert (drawn - shares).abs().max() < 5 * float((shares.max() / 200_000).sqrt())
 
 
 def test_the_embedded_digits_have_equal_shares():
-    shares = StackedMNIST(source="mnist5k").mode_shares()
+    shares = StackedMNIST(source="mnist5k").compute_mode_shares()
     assert shares.shape == (1000,)
     torch.testing.assert_close(shares, torch.full((1000,), 1e-3, dtype=torch.float64))
 
 
 def test_test_points_are_digits_that_no_stream_trains_on(monkeypatch, small_mnist, tmp_path):
     data = StackedMNIST(str(small_mnist.write(tmp_path)), side=32)
-    held_out = torch.from_numpy(small_mnist.arrays[digits.TEST_IMAGES])
-    known = {by_pil(image, 32).tobytes() for image in held_out}
+    held_out = torch.from_numpy(small_mnist.arrays[mnist_files.TEST_IMAGES])
+    known = {resize_with_pil(image, 32).tobytes() for image in held_out}
     x = data.test_points(seed=0, n=6)
-    assert {channel.numpy().tobytes() for channel in bytes_of(x).flatten(0, 1)} <= known
+    assert {channel.numpy().tobytes() for channel in to_bytes(x).flatten(0, 1)} <= known
     assert torch.equal(data.test_points(seed=0, n=6), x)
     assert not torch.equal(data.test_points(seed=1, n=6), x)
     monkeypatch.setattr(stacked, "TEST_TRIPLES", 9)
@@ -119,7 +118,7 @@ def test_names_and_fingerprints(tmp_path):
     ]
     assert len({data.fingerprint for data in sets}) == 4
     assert StackedMNIST(data_dir=str(tmp_path)).fingerprint == sets[0].fingerprint
-    with pytest.raises(DataMissing, match="vera data fetch mnist"):
+    with raises_with(DataMissing, "vera data fetch mnist"):
         StackedMNIST(data_dir=str(tmp_path)).stream(4, 0)
-    with pytest.raises(SettingError, match="side must be one of 64, 32, got 28"):
+    with raises_with(SettingError, "side", "64, 32", "28"):
         datasets.create("stacked-mnist", side=28)

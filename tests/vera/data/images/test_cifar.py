@@ -201,5 +201,5 @@ def test_the_real_test_images_of_cifar100():
 def test_the_classes_of_a_small_file_are_shown_as_asked(monkeypatch, tmp_path):
     write_cifar10(monkeypatch, tmp_path, binary=True)
     split = CIFAR10(tmp_path, labels_per_class=3).split(0)
-    assert split.train_labels[split.shown].bincount().tolist() == [3] * 10
+    assert split.train_labels[split.labelled_rows].bincount().tolist() == [3] * 10
     assert len(split.train) == 5 * N

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from vera.data import Digits32, ImageData, ImageSplit
-from vera.data.digits import sources as digits
-from vera.data.images.contract import random_view, reflected
+from vera.data.digits import mnist_files
+from vera.data.images.contract import draw_view, reflected
 from vera.errors import SettingError
 
 
@@ -31,7 +31,7 @@ class Pictures(ImageData):
     def fingerprint(self):
         return "0" * 16
 
-    def images(self):
+    def read_images(self):
         x, labels = random_images(30), torch.arange(30) % 2
         return (x, labels), (x[:10], labels[:10])
 
@@ -54,7 +54,7 @@ def views_by_loop(image, margin, flips):
 @pytest.mark.parametrize(("side", "margin"), [(32, 4), (16, 2)])
 def test_every_view_is_one_of_those_that_a_loop_makes(side, margin, flips):
     images = random_images(12, side)
-    drawn = random_view(images, margin, flips, generator())
+    drawn = draw_view(images, margin, flips, generator())
     assert drawn.dtype == torch.uint8
     found = [
         views_by_loop(image, margin, flips)[view.numpy().tobytes()]
@@ -66,7 +66,7 @@ def test_every_view_is_one_of_those_that_a_loop_makes(side, margin, flips):
 def test_all_places_and_both_sides_are_drawn_equally_often():
     image = random_images(1, side=8)
     views = views_by_loop(image[0], 1, True)
-    drawn = random_view(image.expand(9_000, -1, -1, -1), 1, True, generator())
+    drawn = draw_view(image.expand(9_000, -1, -1, -1), 1, True, generator())
     counts = dict.fromkeys(views.values(), 0)
     for view in drawn:
         counts[views[view.numpy().tobytes()]] += 1
@@ -81,15 +81,15 @@ def test_reflection_does_not_repeat_the_outermost_pixel():
 @pytest.mark.parametrize("flips", [True, False])
 def test_a_split_shows_views_of_its_training_images_in_the_range_of_floats(flips):
     split = Pictures(flips).split(0)
-    x = split.points(torch.tensor([3, 7]), generator())
+    x = split.select_points(torch.tensor([3, 7]), generator())
     assert (x.shape, x.dtype) == ((2, 3, 32, 32), torch.float32)
     shown = ((x + 1) * 127.5).round().to(torch.uint8)
     assert all(
         view.numpy().tobytes() in views_by_loop(split.train[row], 4, flips)
         for row, view in zip((3, 7), shown, strict=True)
     )
-    assert torch.equal(split.points(torch.tensor([3, 7]), generator()), x)
-    assert not torch.equal(split.points(torch.tensor([3, 7]), generator(1)), x)
+    assert torch.equal(split.select_points(torch.tensor([3, 7]), generator()), x)
+    assert not torch.equal(split.select_points(torch.tensor([3, 7]), generator(1)), x)
 
 
 def test_held_out_images_are_shown_as_they_are():
@@ -116,9 +116,9 @@ def test_a_resumed_stream_shows_the_same_views(labels_per_class):
 
 def test_all_labels_show_unless_a_number_is_given():
     assert Pictures(True).split(0).shown is None
-    assert Pictures(True).split(0).stream(8, 0).next_batch().shared
+    assert Pictures(True).split(0).stream(8, 0).next_batch().is_shared
     split = Pictures(True, 3).split(0)
-    assert split.train_labels[split.shown].bincount().tolist() == [3, 3]
+    assert split.train_labels[split.labelled_rows].bincount().tolist() == [3, 3]
     assert len(split.train) == 30
 
 
@@ -154,14 +154,14 @@ def test_digits_are_padded_and_the_same_in_each_channel(side):
     assert split.train_labels.bincount().tolist() == [400] * 10
     assert (split.train == split.train[:, :1]).all()
     expected = torch.zeros(1000, 32, 32)
-    expected[:, 2:30, 2:30] = digits.embedded_rows(28)[1].view(-1, 28, 28)
+    expected[:, 2:30, 2:30] = mnist_files.read_embedded_rows(28)[1].view(-1, 28, 28)
     if side == 16:
         expected = expected.view(1000, 16, 2, 16, 2).mean((2, 4)).round()
     torch.testing.assert_close(split.held_out[:, 1], expected / 127.5 - 1)
 
 
 def test_digits_have_their_classes_and_names_of_their_own():
-    images, labels = digits.read_embedded()
+    images, labels = mnist_files.read_embedded()
     label_of = {image.numpy().tobytes(): int(label) for image, label in zip(images, labels, strict=True)}
     split = Digits32().split(0)
     cut = split.train[:, 0, 2:30, 2:30]
@@ -177,6 +177,6 @@ def test_digits_have_their_classes_and_names_of_their_own():
 def test_digits_are_never_mirrored():
     split = Digits32(side=16).split(0)
     rows = torch.arange(0, 4000, 80)
-    drawn = ((split.points(rows, generator()) + 1) * 127.5).round().to(torch.uint8)
+    drawn = ((split.select_points(rows, generator()) + 1) * 127.5).round().to(torch.uint8)
     for row, view in zip(rows, drawn, strict=True):
         assert view.numpy().tobytes() in views_by_loop(split.train[row], 2, flips=False)

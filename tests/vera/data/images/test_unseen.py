@@ -113,7 +113,7 @@ def test_inverted_constant_and_uniform(split):
 
 def test_patches_tile_the_photographs(split):
     x = make("photos", split).images
-    with Image.open(photos.find_photos() / "flower.jpg") as image:
+    with Image.open(photos.find_photo_folder() / "flower.jpg") as image:
         photo = np.array(image)
     assert photo.shape == (427, 640, 3)
     row, column = 7, 11

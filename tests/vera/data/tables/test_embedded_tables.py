@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from vera.data import BreastCancer, DigitsTable, EmbeddedMNISTTable, MNISTTable, Wine
-from vera.data.digits import sources as digits
+from vera.data.digits import mnist_files
 from vera.data.tables import embedded as embedded_tables
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
@@ -79,26 +79,26 @@ def test_files_of_scikit_learn_gone_or_changed(monkeypatch, tmp_path):
 @pytest.mark.parametrize("side", [28, 14])
 def test_the_embedded_digits_have_the_labels_of_their_file(side):
     split = EmbeddedMNISTTable(side=side).split(0)
-    images, labels = digits.read_embedded()
+    images, labels = mnist_files.read_embedded()
     rows = {
         row.numpy().tobytes(): int(label)
-        for row, label in zip(digits.flat(images, side), labels, strict=True)
+        for row, label in zip(mnist_files.flatten_images(images, side), labels, strict=True)
     }
     for pixels, found in zip(
-        digits.embedded_rows(side), (split.train_labels, split.held_out_labels), strict=True
+        mnist_files.read_embedded_rows(side), (split.train_labels, split.held_out_labels), strict=True
     ):
         assert [rows[row.numpy().tobytes()] for row in pixels] == found.tolist()
     assert split.facts == (side**2, 4000, 10, 10.0)
     assert (split.side, float(split.train.min()), float(split.train.max())) == (side, -1, 1)
     assert split.name == ("mnist5k-table" if side == 28 else "mnist5k-table-14x14")
-    assert len(split.shown) == 100
+    assert len(split.labelled_rows) == 100
 
 
 def test_mnist_is_judged_on_the_official_test_set(small_mnist, tmp_path):
     split = MNISTTable(small_mnist.write(tmp_path), labels_per_class=1).split(3)
     for x, labels, images, names in (
-        (split.train, split.train_labels, digits.TRAIN_IMAGES, digits.TRAIN_LABELS),
-        (split.held_out, split.held_out_labels, digits.TEST_IMAGES, digits.TEST_LABELS),
+        (split.train, split.train_labels, mnist_files.TRAIN_IMAGES, mnist_files.TRAIN_LABELS),
+        (split.held_out, split.held_out_labels, mnist_files.TEST_IMAGES, mnist_files.TEST_LABELS),
     ):
         expected = small_mnist.arrays[images].reshape(-1, 784) / 255.0 * 2 - 1
         np.testing.assert_allclose(x.numpy(), expected, atol=1e-6)
@@ -110,7 +110,9 @@ def test_or_on_a_tenth_of_the_training_digits(small_mnist, tmp_path):
     split = MNISTTable(small_mnist.write(tmp_path), labels_per_class=1, validation="tenth").split(3)
     order = np.arange(60)
     np.random.RandomState(3).shuffle(order)
-    images, labels = (small_mnist.arrays[name] for name in (digits.TRAIN_IMAGES, digits.TRAIN_LABELS))
+    images, labels = (
+        small_mnist.arrays[name] for name in (mnist_files.TRAIN_IMAGES, mnist_files.TRAIN_LABELS)
+    )
     np.testing.assert_allclose(
         split.held_out.numpy(), images[order[54:]].reshape(-1, 784) / 255.0 * 2 - 1, atol=1e-6
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vera.data.tables import contract as tables
-from vera.data.tables.contract import last_share, moments, parse_blocks, without_repeats
+from vera.data.tables.contract import compute_moments, drop_repeated_features, hold_out_last, parse_blocks
 from vera.errors import DataCorrupt
 
 
@@ -19,36 +19,36 @@ def test_a_feature_goes_if_its_smallest_value_occurs_more_than_five_times(monkey
     monkeypatch.setattr(tables, "BLOCK", block)
     x = np.column_stack([column(times, seed=times) for times in (1, 5, 6, 2, 30)])
     blocks = [x[start : start + block] for start in range(0, len(x), block)]
-    kept = without_repeats(blocks)
+    kept = drop_repeated_features(blocks)
     assert kept.dtype == np.float32
     np.testing.assert_array_equal(kept, x[:, [0, 1, 3]].astype(np.float32))
-    np.testing.assert_array_equal(without_repeats(blocks, exempt=3), x[:, :4].astype(np.float32))
+    np.testing.assert_array_equal(drop_repeated_features(blocks, exempt=3), x[:, :4].astype(np.float32))
 
 
 def test_other_values_may_repeat_and_a_smaller_one_begins_the_count_anew():
     high, low = np.full((20, 1), 7.0), np.full((3, 1), -7.0)
-    assert without_repeats([high, low]).shape == (23, 1)
-    assert without_repeats([low, high]).shape == (23, 1)
-    assert without_repeats([low, high, low]).shape == (26, 0)
+    assert drop_repeated_features([high, low]).shape == (23, 1)
+    assert drop_repeated_features([low, high]).shape == (23, 1)
+    assert drop_repeated_features([low, high, low]).shape == (26, 0)
 
 
 def test_values_are_compared_as_they_were_published():
     x = 1 + np.arange(8)[:, None] * 1e-12
     assert len(np.unique(x.astype(np.float32))) == 1
-    assert without_repeats([x]).shape == (8, 1)
+    assert drop_repeated_features([x]).shape == (8, 1)
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
 def test_moments_are_those_of_the_population(monkeypatch, block):
     monkeypatch.setattr(tables, "BLOCK", block)
     x = np.random.default_rng(0).normal(5, 3, (50, 4)).astype(np.float32)
-    mean, deviation = moments(x)
+    mean, deviation = compute_moments(x)
     np.testing.assert_allclose(mean, x.astype(float).mean(0), rtol=1e-12)
     np.testing.assert_allclose(deviation, x.astype(float).std(0, ddof=0), rtol=1e-12)
 
 
 def test_a_constant_is_not_divided_by_its_deviation():
-    mean, deviation = moments(np.column_stack([np.full(30, 0.1), np.arange(30.0)]))
+    mean, deviation = compute_moments(np.column_stack([np.full(30, 0.1), np.arange(30.0)]))
     assert deviation[0] == 1
     assert mean[0] == pytest.approx(0.1)
 
@@ -56,7 +56,7 @@ def test_a_constant_is_not_divided_by_its_deviation():
 def test_the_last_of_the_shuffled_rows_are_held_out():
     order = np.arange(57)
     np.random.RandomState(11).shuffle(order)
-    train, held_out = last_share(57, 0.2, seed=11)
+    train, held_out = hold_out_last(57, 0.2, seed=11)
     assert train.tolist() == order[:46].tolist()
     assert held_out.tolist() == order[46:].tolist()
 

@@ -14,7 +14,7 @@ from uci_helpers import ROWS, features, small_crop, small_hepmass, small_human, 
 
 from vera.data import Crop, Hepmass, Human
 from vera.data.files import uci_archive
-from vera.data.files.checksums import record, compute_sha256
+from vera.data.files.checksums import compute_sha256, record
 from vera.data.tables import uci_human as human
 from vera.data.tables import uci_table as uci_tables
 from vera.errors import DataCorrupt, DataMissing

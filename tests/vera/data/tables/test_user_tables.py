@@ -31,7 +31,7 @@ def write_csv(path, columns=COLUMNS, lines=None):
 
 
 def write_parquet(path, columns=COLUMNS):
-    pq.write_table(pa.table({name: pa.array(list(values)) for name, values in columns.items()}), path)
+    pq.write_table(pa.read_table({name: pa.array(list(values)) for name, values in columns.items()}), path)
     return path
 
 
@@ -65,7 +65,7 @@ def test_a_split_against_one_by_hand(way, tmp_path):
     )
     classes = ["iris, blue", "setosa", "virginica"]
     assert [classes[label] for label in split.held_out_labels] == COLUMNS["species"][held_out].tolist()
-    assert split.train_labels[split.shown].bincount().tolist() == [2, 2, 2]
+    assert split.train_labels[split.labelled_rows].bincount().tolist() == [2, 2, 2]
     assert (data.name, data.data_dim, data.classes) == ("flowers", 2, 3)
     assert data.content.features == ("height", "weight")
     assert data.content.class_names == tuple(classes)
@@ -269,7 +269,7 @@ def test_parquet_mistakes_are_named_by_column(tmp_path, columns, message):
 
 
 def test_parquet_takes_whole_numbers_truth_values_and_categories(tmp_path):
-    table = pa.table(
+    table = pa.read_table(
         {
             "a": pa.array(range(20), pa.int32()),
             "b": pa.array([i % 3 == 0 for i in range(20)]),
