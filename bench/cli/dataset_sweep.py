@@ -2,7 +2,6 @@
 and that it fills a batch."""
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bench.artifact import Artifact
@@ -39,16 +38,17 @@ def build_sweep_on(text: str, name: str, profile: "Profile", data_dir: str | Non
 
 def check_kind(artifact: Artifact, dataset: "Component") -> None:
     """Raise SettingError for data that the networks cannot take, once instead of in every trial."""
+    from vera.data.images.contract import ImageData
+    from vera.data.labelled import LabelledData
+
     factory = datasets.get(dataset["name"])
-    is_labelled, is_images = (
-        isinstance(factory, type) and issubclass(factory, getattr(import_module(f"vera.data.{module}"), name))
-        for module, name in (("labelled", "LabelledData"), ("images", "ImageData"))
-    )
-    kind = "images" if is_images else "tables" if is_labelled else "points without labels"
+    kind = "points without labels"
+    if isinstance(factory, type) and issubclass(factory, LabelledData):
+        kind = "images" if issubclass(factory, ImageData) else "tables"
     if kind != artifact.takes:
         raise SettingError(
-            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}; "
-            f"{dataset['name']} has {kind}."
+            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}, not {kind} "
+            f"such as {dataset['name']}."
         )
 
 

@@ -32,7 +32,7 @@ DEFAULTS = {PROFILE: DEFAULT_PROFILE, RESULTS_DIR: LOCAL}
 def add_store_verb(verbs: Subparsers, name: str, text: str, *examples: str) -> argparse.ArgumentParser:
     """The parser of a verb that reads a store, with --results-dir and --plugin."""
     parser = add_command(verbs, name, text, *examples)
-    add_results_dir(parser, "results directory")
+    add_results_dir(parser, "where results are stored")
     add_plugin(parser)
     return parser
 

@@ -63,7 +63,7 @@ def _shorten_error(message: str) -> str:
     if wrong is None:
         return message if message.endswith("?") else f"{message}."
     argument, given, choices = wrong.groups()
-    return f"{argument} cannot be '{given}'.{suggest_or_list(given, re.findall('[a-z-]+', choices))}"
+    return f"{argument} cannot be '{given}'.{suggest_or_list(given, re.findall('[a-z0-9-]+', choices))}"
 
 
 class RecordFlag(argparse.Action):

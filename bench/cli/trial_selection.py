@@ -139,8 +139,8 @@ def _hint_ids(arguments: argparse.Namespace, own: "CommandStore") -> str:
     if own.outcomes:
         return f"All ids are listed by: vera report{repeat_results_dir(arguments)}"
     if has_published():
-        return "It is empty. The ids of published trials are listed by: vera report --from published"
-    return f"It is empty. To start: vera run toy-demo{repeat_results_dir(arguments)}"
+        return "The store is empty. Published trials are listed by: vera report --from published"
+    return f"The store is empty. To start: vera run toy-demo{repeat_results_dir(arguments)}"
 
 
 def describe_origin(store: "Store") -> str:

@@ -1,13 +1,13 @@
-"""What a plan says it will cost: measured here, measured for what ships, or counted; in words that fit the
-number."""
+"""Expected cost: measured here, measured for the published results, or estimated from operations."""
 
 from dataclasses import replace
 
 import pytest
-from bench.cli.costs import duration, gpu_time, plan_cost, trial_cost
 from bench_helpers import row_of, stored
 
 from bench.cli.main import main
+from bench.costs import describe_duration, describe_gpu_time, describe_plan_cost, describe_trial_cost
+from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.plan import Plan
 from sweeps.trial.sweep import find_sweep
 
@@ -15,30 +15,26 @@ TRIALS = find_sweep("toy-demo").trials("smoke")
 ML, *_ = TRIALS
 
 
-def row(trial, seconds):
-    from sweeps.trial.canonical_json import canonical_json
-
-    return replace(
-        row_of(trial, seconds=seconds, steps=trial.spec.steps),
-        spec=canonical_json(trial.facts),
-        trial_id=trial.id,
-    )
+def make_timed_row(trial, seconds):
+    row = row_of(trial, seconds=seconds, steps=trial.spec.steps)
+    return replace(row, spec=canonical_json(trial.facts), trial_id=trial.id)
 
 
-def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path, monkeypatch, capsys):
+def test_published_times_are_used_until_there_are_local_ones(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("bench.cli.planning.count_cores", lambda: 2)
     plan = ["plan", "toy-demo", "--profile", "smoke", "--only", "label=ML"]
     assert main(plan) == 0
     assert capsys.readouterr().out.startswith("toy-demo · smoke profile · 3 trials · 0 already done\n")
 
-    stored(tmp_path / "results" / "published", [row(ML, 1_200.0)])
+    stored(tmp_path / "results" / "published", [make_timed_row(ML, 1_200.0)])
     main(plan)
     summary, line, *_ = capsys.readouterr().out.splitlines()
-    assert summary.endswith(" · 0 already done · about 30 min on 2 cores, as measured for results/published")
+    assert "about 30 min on 2 cores" in summary
+    assert summary.endswith("results/published")
     assert line.endswith("60 steps   about 20 min")
 
-    stored(tmp_path / "results" / "local", [row(ML, 60.0)])
+    stored(tmp_path / "results" / "local", [make_timed_row(ML, 60.0)])
     main(plan)
     assert capsys.readouterr().out.splitlines()[0].endswith(" · 1 already done · about 1 min on 2 cores")
 
@@ -56,18 +52,20 @@ def test_what_ships_was_timed_and_stands_in_for_what_was_not_timed_here(tmp_path
         ([600.0, 600.0], None, " · about 20 min of one core"),
     ],
 )
-def test_the_time_of_a_plan_is_that_of_the_machine_and_no_shorter_than_its_longest_trial(
-    seconds, cores, text
-):
+def test_plan_takes_at_least_as_long_as_its_longest_trial(seconds, cores, text):
     known = {trial.id: value for trial, value in zip(TRIALS, seconds, strict=False)}
-    assert plan_cost(None, Plan(TRIALS[: len(seconds)], [], known), cores) == text
+    assert describe_plan_cost(None, Plan(TRIALS[: len(seconds)], [], known), cores) == text
 
 
-def test_a_tiny_network_is_not_said_to_take_next_to_no_gpu_time():
-    assert gpu_time([(1e9, 100_000)]) == "at least 8 GPU-minutes"
-    assert gpu_time([(1e9, 1_000)]) == "less than a minute on a GPU"
-    assert gpu_time([(3_600 * 5e12, 1_000)]) == "about 1.0 GPU-hours"
-    assert gpu_time([(36_000 * 5e12, 1_000), (0.0, 720_000)]) == "at least 11 GPU-hours"
-    assert trial_cost(lambda _: 1e9, ML, None) == "less than a minute on a GPU"
-    assert trial_cost(None, ML, 0.2) == "less than a second"
-    assert duration(36_001) == "about 10 h"
+def test_number_of_steps_bounds_the_gpu_time_of_a_small_network():
+    assert describe_gpu_time([(1e9, 100_000)]) == "at least 8 GPU-minutes"
+    assert describe_gpu_time([(1e9, 1_000)]) == "less than a minute on a GPU"
+    assert describe_gpu_time([(3_600 * 5e12, 1_000)]) == "about 1.0 GPU-hours"
+    assert describe_gpu_time([(36_000 * 5e12, 1_000), (0.0, 720_000)]) == "at least 11 GPU-hours"
+
+
+def test_cost_of_a_trial_is_measured_or_estimated_or_unknown():
+    assert describe_trial_cost(lambda _: 1e9, ML, None) == "less than a minute on a GPU"
+    assert describe_trial_cost(None, ML, 0.2) == "less than a second"
+    assert describe_trial_cost(None, ML, None) == "cost unknown"
+    assert describe_duration(36_001) == "about 10 h"

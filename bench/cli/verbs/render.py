@@ -58,7 +58,7 @@ def add_parser(verbs: Subparsers) -> None:
     add_source(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the names of the files")
     add_dataset(parser)
-    add_results_dir(parser, "your results directory")
+    add_results_dir(parser, "where your own results are stored")
     add_plugin(parser)
     parser.set_defaults(run=render)
 

@@ -21,7 +21,7 @@ def add_parser(verbs: Subparsers) -> None:
     text = "write one self-contained HTML page: scorecard, tables, figures, trials"
     parser = add_command(verbs, "report", text, "report --open", "report --from published")
     add_source(parser)
-    add_results_dir(parser, "your results directory")
+    add_results_dir(parser, "where your own results are stored")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     add_plugin(parser)
     parser.set_defaults(run=write_report)

@@ -1,5 +1,4 @@
-"""Data of one's own in place of a table's: what is looked at before anything is trained, and what is said of
-it."""
+"""`--dataset` with data of the user: checks before training, and the names of its tables."""
 
 import re
 
@@ -17,14 +16,13 @@ COUNTED = "self.labels_per_class = labels_per_class\n"
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch):
+def forget_data_sets(monkeypatch):
     monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
 
 
 @pytest.fixture
 def planned(tmp_path, capsys):
-    """(exit code, stderr) of planning Table 6 on the example, with this line after its last one in
-    `__init__`."""
+    """(exit code, stderr) of planning Table 6 on the example, with this line at the end of `__init__`."""
 
     def plan(line, dataset="two-classes"):
         text = EXAMPLE.read_text(encoding="utf-8")
@@ -45,34 +43,31 @@ def planned(tmp_path, capsys):
     return plan
 
 
-def test_data_of_a_plug_in_as_they_should_be_are_passed_over_in_silence(planned):
+def test_good_data_of_a_plugin_cause_no_note(planned):
     assert planned("pass") == (0, "")
 
 
-def test_data_of_a_plug_in_that_are_not_finite_are_refused_before_anything_is_trained(planned):
+def test_data_of_a_plugin_must_be_finite(planned):
     code, err = planned("self.x[:, 3] = torch.nan")
     assert code == 2
-    assert err.startswith(
-        "vera: The data set 'two-classes' has 1,600 training points not finite in single precision, the first in row"
-    )
+    assert all(fact in err for fact in ("'two-classes'", "1,600", "finite", "row"))
     assert len(err.splitlines()) == 1
 
 
-def test_what_goes_wrong_in_its_split_is_one_line_too(planned):
+def test_error_in_the_split_of_a_plugin_is_one_line(planned):
     code, err = planned("self.x = self.x[:1_000]")
     assert code == 2
-    assert "mine.py failed in line" in err
-    assert "splitting the data set 'two-classes'" in err
+    assert all(fact in err for fact in ("mine.py", "line", "'two-classes'"))
+    assert len(err.splitlines()) == 1
 
 
-def test_too_few_points_of_a_plug_in_are_refused_once(planned):
+def test_data_smaller_than_a_batch_are_refused(planned):
     code, err = planned(
         "self.split = lambda seed: Split(self, (self.x[:9], self.y[:9]), (self.x[9:], self.y[9:]), None)"
     )
-    assert (code, err) == (
-        2,
-        "vera: two-classes has 9 rows to train with and 1991 held out, and a batch takes 64: hold out fewer, or add rows.\n",
-    )
+    assert code == 2
+    assert all(fact in err for fact in ("two-classes", "9", "1991", "64"))
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -88,11 +83,11 @@ def test_too_few_points_of_a_plug_in_are_refused_once(planned):
         ("iris.csv (held_out=0.2, label=species)", "iris-csv-held-out-0-2-label-species"),
     ],
 )
-def test_a_usual_name_is_that_of_its_files(data, name):
+def test_plain_name_is_part_of_the_file_name(data, name):
     assert slugify_data(data) == name
 
 
-def test_data_of_different_names_have_files_of_their_own():
+def test_different_data_have_different_file_names():
     texts = [
         "a-b.csv",
         "a_b.csv",
@@ -119,7 +114,7 @@ def test_data_of_different_names_have_files_of_their_own():
     assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
 
 
-def test_one_file_with_other_settings_is_another_table():
+def test_settings_of_a_file_are_part_of_its_table_name():
     file = {
         "name": "csv",
         "file": "iris.csv",
@@ -150,15 +145,14 @@ def test_one_file_with_other_settings_is_another_table():
     assert TABULAR.other_data({"name": "human", "labels_per_class": 10}, "paper").reference == "HUMAN"
 
 
-def test_labels_that_a_class_does_not_have_are_said(planned, tmp_path, capsys):
+def test_class_with_too_few_labels_is_noted(planned, tmp_path, capsys):
     code, err = planned("pass", "two-classes,labels_per_class=1000")
     assert code == 0
-    assert err.startswith(
-        "vera: two-classes: labels_per_class is 1000; 2 of 2 classes have fewer rows to train with and show all ('0' "
-    )
+    assert all(fact in err for fact in ("two-classes", "labels_per_class is 1000", "2 of 2 classes", "'0' "))
     (tmp_path / "own.csv").write_text(
         "a,kind\n" + "".join(f"{i},{'rare' if i < 6 else 'usual'}\n" for i in range(100))
     )
     flags = ["--dry-run", "--profile", "smoke", "--results-dir", str(tmp_path / "results")]
     assert main(["run", "table6", "--dataset", f"csv:{tmp_path / 'own.csv'},label=kind", *flags]) == 0
-    assert "1 of 2 classes have fewer rows to train with and show all ('rare' " in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert all(fact in err for fact in ("1 of 2 classes", "('rare' "))

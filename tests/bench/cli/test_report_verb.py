@@ -1,20 +1,17 @@
-"""`vera report`: which store it takes, where it writes, what it says, and that it needs neither torch nor
-ray."""
+"""`vera report`: the store it reads, the file it writes, what it prints; it needs neither torch nor ray."""
 
 import argparse
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bare_process import run_bare
 from bench_helpers import only_artifacts
-from engine_helpers import ROOT
+from facts import raises_with
 from locations import HELPERS
 from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, parse_page
 
-from bench.cli.verbs.report import add_report
+from bench.cli.verbs.report import add_parser
 from sweeps.errors import StoreError
 from sweeps.store.row import Record
 from sweeps.store.store import Store
@@ -22,7 +19,7 @@ from sweeps.store.store import Store
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty working directory, with made-up artifacts in place of the paper's."""
+    """An empty working directory, with made-up artifacts instead of the paper's."""
     monkeypatch.chdir(tmp_path)
     with only_artifacts({artifact.name: artifact for artifact in ARTIFACTS}):
         yield tmp_path
@@ -30,12 +27,12 @@ def here(tmp_path, monkeypatch):
 
 def report(*words):
     parser = argparse.ArgumentParser()
-    add_report(parser.add_subparsers())
+    add_parser(parser.add_subparsers())
     arguments = parser.parse_args(["report", *map(str, words)])
     return arguments.run(arguments)
 
 
-def test_the_local_store_comes_first(here, capsys):
+def test_local_store_comes_first(here, capsys):
     fill_store(here / "results/local")
     fill_store(here / "results/published")
     assert report() == 0
@@ -49,7 +46,7 @@ def test_the_local_store_comes_first(here, capsys):
 
 
 @pytest.mark.parametrize("words", [(), ("--from", "published")])
-def test_the_published_store_where_it_is_asked_for_or_the_only_one(here, capsys, words):
+def test_published_store_is_used_if_named_or_alone(here, capsys, words):
     fill_store(here / "results/published")
     if words:
         fill_store(here / "results/local")
@@ -70,20 +67,20 @@ def test_a_store_elsewhere(here, capsys):
 @pytest.mark.parametrize(
     ("words", "places"),
     [
-        ((), "results/local nor in results/published"),
-        (("--from", "local"), "results/local,"),
-        (("--results-dir", "x"), "x,"),
+        ((), "in results/local or results/published."),
+        (("--from", "local"), "in results/local."),
+        (("--results-dir", "x"), "in x."),
     ],
 )
-def test_no_trials_at_all_is_one_clear_error(here, words, places):
+def test_empty_store_is_an_error_with_a_command(here, words, places):
     Store(here / "results/local/trials")
-    with pytest.raises(StoreError, match=f"There are no trials in {places}.*vera run"):
+    with raises_with(StoreError, places, "vera run"):
         report(*words)
 
 
-def test_an_empty_local_store_is_not_asked_for_by_name_in_vain(here):
+def test_named_empty_store_is_not_replaced_by_another(here):
     fill_store(here / "results/published")
-    with pytest.raises(StoreError, match="no trials in results/local,"):
+    with raises_with(StoreError, "in results/local."):
         report("--from", "local")
 
 
@@ -94,22 +91,21 @@ def test_rows_of_another_protocol_are_left_out_and_counted(here):
     report()
     html = parse_page((here / "results/local/report.html").read_text(encoding="utf-8"))
     assert not list(html.all("tbody", id=f"trial-{other.row.trial_id}"))
-    assert (
-        html.one("header").one(class_="note").text
-        == "1 trial of another protocol than 1 is not comparable and left out."
-    )
+    note = html.one("header").one(class_="note").text
+    assert note.startswith("1 trial ")
+    assert "protocol" in note
 
 
-def test_a_damaged_part_is_named_on_the_page_and_to_the_user(here, capsys):
+def test_damaged_part_is_named_on_the_page_and_on_stderr(here, capsys):
     fill_store(here / "results/local")
     (here / "results/local/trials/rows/broken.parquet").write_bytes(b"no parquet")
     assert report() == 0
-    assert "rows/broken.parquet is not readable" in capsys.readouterr().err
+    assert "rows/broken.parquet" in capsys.readouterr().err
     html = parse_page((here / "results/local/report.html").read_text(encoding="utf-8"))
-    assert "rows/broken.parquet is not readable" in html.one("header").one(class_="note").text
+    assert "rows/broken.parquet" in html.one("header").one(class_="note").text
 
 
-def test_open_shows_the_page(here, monkeypatch):
+def test_open_opens_the_page_in_a_browser(here, monkeypatch):
     shown = []
     monkeypatch.setattr("webbrowser.open", shown.append)
     fill_store(here / "results/local")
@@ -118,14 +114,11 @@ def test_open_shows_the_page(here, monkeypatch):
 
 
 BARE = """
-import sys
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "torchvision", "ray", "pandas", "optuna"):
-            raise ImportError(f"{name} is not installed here")
-sys.meta_path.insert(0, Refuse())
-from report_helpers import ARTIFACTS, fill_store
+import os, sys
 from pathlib import Path
+os.chdir(sys.argv[1])
+sys.path += sys.argv[2:]
+from report_helpers import ARTIFACTS, fill_store
 from bench.catalogue import catalogue
 vars(catalogue).update(papers=[], _registered={artifact.name: artifact for artifact in ARTIFACTS})
 fill_store(Path("results/local"))
@@ -134,14 +127,7 @@ raise SystemExit(report())
 """
 
 
-def test_it_works_where_torch_and_ray_are_not_installed(tmp_path):
-    places = os.pathsep.join(map(str, (ROOT, HELPERS, Path(__file__).parent)))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", BARE],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": places},
-        capture_output=True,
-        text=True,
-    )
+def test_report_works_without_torch_and_ray(tmp_path):
+    done = run_bare(BARE, tmp_path, HELPERS, Path(__file__).parent)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "results/local/report.html").is_file()

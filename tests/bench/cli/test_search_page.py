@@ -1,5 +1,4 @@
-"""Every command that docs/search.md shows is one that the command line takes, and what it says of the paper's
-tasks is declared."""
+"""docs/search.md: its commands are accepted, and its problems, samplers and schedulers are declared."""
 
 import re
 import shlex
@@ -8,32 +7,28 @@ import pytest
 from locations import ROOT
 
 from bench.cli.main import build_parser
-from bench.cli.verbs.search import SAMPLERS, SCHEDULERS, asked_search
-from bench.searches.problems import TASKS, find_search
+from bench.cli.verbs.search import SAMPLERS, SCHEDULERS, select_search
+from bench.searches.problems import PROBLEMS, find_search
 
-PAGE = (ROOT / "docs" / "search.md").read_text()
+PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
 COMMANDS = [line.split("  ")[0] for line in re.findall(r"^(vera .*)$", PAGE, re.MULTILINE)]
 SEARCHES = [command for command in COMMANDS if command.startswith("vera search")]
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(COMMANDS))
-def test_the_commands_of_the_page_are_taken(command):
+def test_commands_of_the_page_are_accepted(command):
     words = shlex.split(command)[1:]
-    assert build_parser().parse_args(words).run.__name__ in {
-        "run_sweep" if words[0] == "retry" else words[0],
-        f"{words[0]}_sweep",
-    }
+    module = build_parser().parse_args(words).run.__module__
+    assert module == f"bench.cli.verbs.{'run' if words[0] == 'retry' else words[0]}"
 
 
 @pytest.mark.parametrize("command", dict.fromkeys(SEARCHES))
-def test_what_they_search_is_declared(command):
+def test_searches_of_the_page_are_declared(command):
     arguments = build_parser().parse_args(shlex.split(command)[1:])
-    assert (
-        asked_search(arguments).sweep
-        == f"search-{find_search(arguments.task, arguments.method).name}-{arguments.sampler}"
-    )
+    declared = find_search(arguments.problem, arguments.method)
+    assert select_search(arguments).sweep == f"search-{declared.name}-{arguments.sampler}"
 
 
-def test_every_task_sampler_and_scheduler_is_named():
+def test_page_names_every_problem_sampler_and_scheduler():
     assert len(SEARCHES) == 5
-    assert [name for name in (*TASKS, *SAMPLERS, *SCHEDULERS) if f"`{name}`" not in PAGE] == []
+    assert [name for name in (*PROBLEMS, *SAMPLERS, *SCHEDULERS) if f"`{name}`" not in PAGE] == []

@@ -1,16 +1,17 @@
-"""What the verbs say of a store: a damaged part, trials that ship, an id that is not there or is that of
-several."""
+"""Verbs on a store: damaged parts, published trials, and ids that are unknown or ambiguous."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from bench_helpers import row_of, stored
 
+from bench.catalogue import catalogue
 from bench.cli.main import main
 from sweeps.trial.sweep import find_sweep
 
 
-def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkeypatch, capsys):
+def test_damaged_part_is_named_if_it_is_the_only_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for verb in (["render", "table2"], ["report"]):
         part = tmp_path / "results" / "local" / "trials" / "rows" / "part.parquet"
@@ -18,29 +19,29 @@ def test_a_damaged_part_is_named_also_where_it_was_the_only_one(tmp_path, monkey
         part.write_text("not Parquet")
         assert main(verb) == 2
         problem, error = capsys.readouterr().err.splitlines()
-        assert "rows/part.parquet is not readable" in problem
-        assert problem.endswith("the next vera run trains its trials again.")
+        assert "rows/part.parquet" in problem
+        assert "vera run" in problem
         assert "vera run" in error
 
 
 @pytest.mark.parametrize("verb", [["list"], ["search", "moons", "--profile", "smoke", "--dry-run"]])
-def test_who_sets_a_damaged_part_aside_names_it(verb, tmp_path, monkeypatch, capsys):
+def test_damaged_part_is_named_when_it_is_set_aside(verb, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     part = tmp_path / "results" / "local" / "trials" / "rows" / "part.parquet"
     part.parent.mkdir(parents=True)
     part.write_text("not Parquet")
     assert main(verb) == 0
     (problem,) = capsys.readouterr().err.splitlines()
-    assert "rows/part.parquet is not readable" in problem
+    assert "rows/part.parquet" in problem
     assert not part.exists()
 
 
 @pytest.fixture
-def ships(tmp_path, monkeypatch):
-    """A working directory in which nothing but trials of table2 ships, and the id of one."""
+def published_id(tmp_path, monkeypatch):
+    """The id of a published trial of table2, in a working directory with two of them."""
     rows = [
         row_of(trial, 0, -1.0, metric="test_log_likelihood")
-        for trial in find_sweep("table2").trials("laptop", [0])[:2]
+        for trial in catalogue.sweep("table2").trials("laptop", [0])[:2]
     ]
     stored(tmp_path / "results" / "published", rows)
     monkeypatch.chdir(tmp_path)
@@ -48,31 +49,27 @@ def ships(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("verb", [["render", "table2"], ["report"], ["plan", "table2", "--reuse-published"]])
-def test_a_damaged_part_of_what_ships_stays_where_it_is(verb, ships, tmp_path, capsys):
+def test_damaged_part_of_published_results_is_not_moved(verb, published_id, tmp_path, capsys):
     part = tmp_path / "results" / "published" / "trials" / "rows" / "part.parquet"
     part.write_text("not Parquet")
     assert main(verb) == 0
     assert part.is_file()
     assert not (tmp_path / "results" / "published" / "trials" / "set-aside").exists()
-    assert capsys.readouterr().err.endswith(
-        "left where it is. To restore it: git checkout results/published\n"
-    )
+    assert capsys.readouterr().err.endswith("git checkout results/published\n")
 
 
-def test_a_table_whose_only_trials_are_of_a_plug_in_asks_for_it(tmp_path, monkeypatch, capsys):
+def test_trials_of_a_plugin_are_pointed_out_if_they_are_the_only_ones(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    trial = find_sweep("table2").trials("laptop", [0])[0]
+    trial = catalogue.sweep("table2").trials("laptop", [0])[0]
     own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
     stored(tmp_path / "results" / "local", [row_of(own, sweep="table2")])
     assert main(["render", "table2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    told = "results/local/trials has trials of table2 by of-a-plug-in: to see them, name the plug-in with --plugin FILE."
-    assert line.startswith(
-        f"vera: {told} table2 has no trial of the laptop profile in results/local or results/published. To make"
-    )
+    facts = ("results/local/trials", "of-a-plug-in", "--plugin FILE", "vera run table2")
+    assert all(fact in line for fact in facts)
 
 
-def test_one_of_a_thing_is_no_several(tmp_path, capsys):
+def test_singular_and_plural_of_a_search(tmp_path, capsys):
     flags = [
         "--configurations",
         "1",
@@ -86,54 +83,61 @@ def test_one_of_a_thing_is_no_several(tmp_path, capsys):
     ]
     assert main(["search", "moons", *flags]) == 0
     out = capsys.readouterr().out
-    assert " · 1 configuration of 1 seed, 0 of them begun already · " in out
-    assert "would run up to 1 more trial of " in out
+    assert " · 1 configuration of 1 seed, 0 " in out
+    assert " 1 more trial with " in out
 
 
-def test_who_names_a_place_is_not_shown_what_ships(ships, tmp_path, capsys):
+def test_named_results_directory_is_not_replaced_by_the_published_one(published_id, tmp_path, capsys):
     for verb in (["render", "table2"], ["report"]):
         assert main([*verb, "--results-dir", "elsewhere"]) == 2
-        assert "; those that ship: --from published" in capsys.readouterr().err
+        assert "--from published" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
     assert main(["report"]) == 0
 
 
-def test_a_trial_that_ships_is_shown_and_said_to_be_no_own_one(ships, capsys):
-    assert main(["show", ships[:8]]) == 0
-    assert capsys.readouterr().out.startswith(f"{ships} (from results/published)\n")
+def test_published_trial_is_shown_with_its_origin(published_id, capsys):
+    assert main(["show", published_id[:8]]) == 0
+    assert capsys.readouterr().out.startswith(f"{published_id} (from results/published)\n")
     assert main(["show", "zzzz"]) == 2
-    assert capsys.readouterr().err.endswith(
-        "the ids of the trials that ship stand in the page of: vera report --from published\n"
+    assert capsys.readouterr().err.endswith("vera report --from published\n")
+
+
+def test_id_may_be_upper_case(published_id, capsys):
+    assert main(["show", published_id[:8].upper()]) == 0
+    assert capsys.readouterr().out.startswith(published_id)
+
+
+def test_beginning_of_several_ids_is_ambiguous(published_id, tmp_path, capsys):
+    twin = replace(
+        row_of(catalogue.sweep("table2").trials("laptop", [0])[0]), trial_id=f"{published_id[:6]}0123456789"
     )
-
-
-def test_an_id_may_be_typed_in_capitals(ships, capsys):
-    assert main(["show", ships[:8].upper()]) == 0
-    assert capsys.readouterr().out.startswith(ships)
-
-
-def test_the_beginning_of_several_trials_that_ship_is_said_to_be_one(ships, tmp_path, capsys):
-    twin = replace(row_of(find_sweep("table2").trials("laptop", [0])[0]), trial_id=f"{ships[:6]}0123456789")
     stored(tmp_path / "results" / "published", [twin])
-    assert main(["show", ships[:6]]) == 2
+    assert main(["show", published_id[:6]]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"vera: 2 trials begin with '{ships[:6]}': ")
-    assert err.endswith("Give more of the id.\n")
+    assert all(fact in err for fact in ("2 trials", f"'{published_id[:6]}'", published_id))
 
 
-def test_who_asks_for_a_trial_that_is_not_there_is_led_to_the_page_of_this_place(ships, capsys):
+def test_unknown_id_is_answered_with_the_report_of_this_directory(published_id, capsys):
     assert main(["show", "zzzz", "--results-dir", "results/published"]) == 2
-    assert capsys.readouterr().err.endswith(
-        " Every id stands in the page of: vera report --results-dir results/published\n"
-    )
+    assert capsys.readouterr().err.endswith("vera report --results-dir results/published\n")
 
 
-def test_a_replay_of_a_plug_ins_method_asks_for_the_plug_in(tmp_path, monkeypatch, capsys):
+def test_replay_of_a_method_of_a_plugin_asks_for_the_plugin(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     trial = find_sweep("toy-demo").trials("smoke")[0]
     own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
     stored(tmp_path / "results" / "published", [row_of(own)])
     assert main(["replay", row_of(own).trial_id]) == 2
     err = capsys.readouterr().err
-    assert "There is no method 'of-a-plug-in'." in err
-    assert err.endswith("If a plug-in of yours has it: --plugin FILE\n")
+    assert "'of-a-plug-in'" in err
+    assert err.endswith("--plugin FILE\n")
+
+
+def test_list_has_a_line_for_each_sweep_in_numerical_order(tmp_path, capsys):
+    assert main(["list", "--results-dir", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    names = [line.split()[0] for line in out.splitlines()]
+    assert sorted(names) == sorted(catalogue.sweep_names())
+    assert names.index("figure2") < names.index("figure10") < names.index("table2") < names.index("table10")
+    assert re.search(r"^toy-demo +smoke 0/9 +laptop 0/9 +paper 0/9 +\S", out, re.MULTILINE)
+    assert re.search(r"^table9 +needs no trials +Table 9: settings", out, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""`vera data ...`: what is printed, where, and with which exit code."""
+"""`vera data`: output and exit codes of list, fetch and check."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bench.cli.main import main
-from vera.data.digits import sources as digits
+from vera.data.digits import mnist_files
 from vera.spec.registry import datasets
 
 PLUGIN = '''
@@ -22,6 +22,7 @@ class Crescents(Moons):
     Not this line.
     """
 '''
+MNIST_SETS = "mnist-logit, mnist-pixels, mnist-table, stacked-mnist"
 
 
 @pytest.fixture(autouse=True)
@@ -33,29 +34,20 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
     assert main(["data", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     status = {line.split()[0]: line for line in lines[: lines.index("")]}
-    assert set(status) >= {"moons", "circles", "rings", "mnist-logit", "mnist5k-logit"}
-    assert set(status) >= {
-        "hepmass",
-        "crop",
-        "human",
-        "mnist-table",
-        "mnist5k-table",
-        "wine",
-        "csv",
-        "parquet",
-    }
+    assert set(status) >= {"moons", "circles", "rings", "mnist-logit", "mnist5k-logit", "hepmass", "crop"}
+    assert set(status) >= {"human", "mnist-table", "mnist5k-table", "wine", "csv", "parquet"}
     assert "needs no files" in status["moons"]
     assert "your own file" in status["parquet"]
-    assert "half circles" in status["moons"]
+    assert datasets.get("moons").__doc__.strip().splitlines()[0] in status["moons"]
     assert " here " in status["mnist5k-logit"]
     assert " missing " in status["mnist-logit"]
-    assert " here (mnist5k) " in status["stacked-mnist"], "laptop needs no more"
+    assert " here (mnist5k) " in status["stacked-mnist"]
     assert "missing" in status["celeba-test"]
-    assert "Unseen" in status["photos"]
+    assert "photos" in status
     remedies = dict(line.split(": ", 1) for line in lines[lines.index("") :] if line)
-    assert str(tmp_path / "nothing") in remedies["mnist-logit, mnist-pixels, mnist-table, stacked-mnist"]
+    assert str(tmp_path / "nothing") in remedies[MNIST_SETS]
     for names, source in {
-        "mnist-logit, mnist-pixels, mnist-table, stacked-mnist": "mnist",
+        MNIST_SETS: "mnist",
         "hepmass": "hepmass",
         "cifar10, cifar10-test": "cifar10",
         "svhn, svhn-test": "svhn",
@@ -64,7 +56,7 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
         assert f"vera data fetch {source}`" in remedies[names]
 
 
-def test_list_looks_into_the_named_directory(capsys, small_mnist, tmp_path):
+def test_list_searches_the_given_directory(capsys, small_mnist, tmp_path):
     small_mnist.write(tmp_path / "here")
     assert main(["data", "list", "--data-dir", str(tmp_path / "here")]) == 0
     missing = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " missing " in line]
@@ -72,13 +64,13 @@ def test_list_looks_into_the_named_directory(capsys, small_mnist, tmp_path):
     assert missing == ["cifar10", "cifar100", "crop", "hepmass", "human", "svhn", *unseen]
 
 
-def test_list_shows_a_plugin_s_data_set(capsys, tmp_path, monkeypatch):
+def test_list_shows_the_data_set_of_a_plugin(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
     plugin = tmp_path / "mine.py"
     plugin.write_text(PLUGIN)
     assert main(["data", "list", "--plugin", str(plugin)]) == 0
     out = capsys.readouterr().out
-    assert "crescents       needs no files  Moons under another name.\n" in out
+    assert re.search(r"^crescents +needs no files +Moons under another name\.$", out, re.MULTILINE)
     assert "Not this line" not in out
 
 
@@ -87,58 +79,59 @@ def test_check_exit_codes(capsys, small_mnist, tmp_path):
     assert main(["data", "check", "mnist"]) == 1
     folder = small_mnist.write(tmp_path / "here") / "MNIST" / "raw"
     assert main(["data", "check", "mnist", "--data-dir", str(tmp_path / "here")]) == 0
-    (folder / f"{digits.TEST_LABELS}.gz").write_bytes(b"")
+    (folder / f"{mnist_files.TEST_LABELS}.gz").write_bytes(b"")
     capsys.readouterr()
     assert main(["data", "check", "--data-dir", str(tmp_path / "here")]) == 1
     lines = capsys.readouterr().out.splitlines()
-    states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (
-        3 + 12
-    )  # of the UCI archive, and of the image sets
+    of_archives, of_images = 3, 12
+    states = ["ok", "ok", "ok", "corrupt", "ok"] + ["missing"] * (of_archives + of_images)
     assert [line.split()[0] for line in lines[: lines.index("")]] == states
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
-    [("wine", "comes with scikit-learn"), ("digits32", "comes with a package that is installed"), ("moons", "needs no files"),
-     ("csv", "is your own file")],
-)  # fmt: skip
-def test_what_nobody_has_to_fetch_says_where_it_comes_from(capsys, name, why):
+    ("name", "fact"),
+    [("wine", "scikit-learn"), ("digits32", "installed"), ("moons", "no files"), ("csv", "your own file")],
+)
+def test_data_set_without_files_to_fetch_names_its_source(capsys, name, fact):
     for action in ("fetch", "check"):
         assert main(["data", action, name]) == 0
-        assert capsys.readouterr().out == f"{name} {why}; nothing to {action}.\n"
+        (line,) = capsys.readouterr().out.splitlines()
+        assert line.startswith(f"{name} ")
+        assert fact in line
+        assert f"nothing to {action}" in line
 
 
-def test_fetch_says_when_there_is_nothing_to_do(capsys, small_mnist, tmp_path):
+def test_fetch_keeps_files_that_are_here(capsys, small_mnist, tmp_path):
     small_mnist.write(tmp_path / "here")
     assert main(["data", "fetch", "mnist", "--data-dir", str(tmp_path / "here")]) == 0
     assert "nothing to fetch" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("argv", "message"),
+    ("words", "facts"),
     [
-        (["data", "fetch", "minst"], "vera: There are no files to fetch for 'minst'. Did you mean mnist"),
-        (["data", "list", "--plugin", "absent.py"], "vera: There is no plug-in file absent.py."),
+        (["data", "fetch", "minst"], ("'minst'", "Did you mean mnist")),
+        (["data", "list", "--plugin", "absent.py"], ("absent.py",)),
     ],
 )
-def test_a_user_s_mistake_is_one_line_and_exit_code_2(capsys, argv, message):
-    assert main(argv) == 2
+def test_mistake_is_one_line_and_exit_code_2(capsys, words, facts):
+    assert main(words) == 2
     captured = capsys.readouterr()
-    assert captured.err.startswith(message)
+    assert all(fact in captured.err for fact in facts)
     assert captured.err.count("\n") == 1
     assert captured.out == ""
 
 
-def test_a_bug_shows_itself(monkeypatch):
+def test_bug_keeps_its_traceback(monkeypatch):
     monkeypatch.setattr("vera.data.files.fetch.check", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["data", "check"])
 
 
-@pytest.mark.parametrize("argv", [[], ["data"], ["data", "fetch"], ["date"]])
-def test_an_incomplete_command_names_its_help_in_one_line(capsys, argv):
+@pytest.mark.parametrize("words", [[], ["data"], ["data", "fetch"], ["date"]])
+def test_incomplete_command_names_its_help_in_one_line(capsys, words):
     with pytest.raises(SystemExit) as caught:
-        main(argv)
+        main(words)
     assert caught.value.code == 2
     assert re.fullmatch(
         r"vera( data( fetch)?)?: .* See: vera( data( fetch)?)? --help\n", capsys.readouterr().err
@@ -146,7 +139,10 @@ def test_an_incomplete_command_names_its_help_in_one_line(capsys, argv):
 
 
 def test_help_needs_no_torch():
-    code = "import sys\nfrom bench.cli.main import main\ntry: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
+    code = (
+        "import sys\nfrom bench.cli.main import main\n"
+        "try: main(['data', '--help'])\nfinally: print('torch' in sys.modules)"
+    )
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
