@@ -3,8 +3,8 @@ Figures 4 to 27).
 
 `paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10,
 CIFAR100 or SVHN in batches of 64. `laptop` is a small version that two cores can train: the embedded MNIST
-digits, padded to 32 × 32 and three channels, and WRN-10-1. They are called digits everywhere; no number
-measured on them stands for CIFAR10.
+digits, padded to 32 × 32 and three channels, and WRN-10-1. Tables and figures call them digits; no number
+measured on them is compared with CIFAR10.
 
 For α = 100 a footnote, an appendix and a published command of the paper disagree about the learning rates.
 The command is followed: 3e-5 and 6e-5, warm-up over 2,500 steps, decay at epochs 150 and 175.

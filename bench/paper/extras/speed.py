@@ -6,8 +6,8 @@ both. The paper reports a factor of 2.8 for WRN-28-10 on hardware that it does n
 operations the ratio is about 2.3.
 
 Trap: the ratio depends on the pair of networks. The generator's k = 20 passes cost the same for a small
-classifier, whose Langevin steps are cheap. At `laptop` two classifiers show how the ratio changes, and
-neither stands for the paper's.
+classifier, whose Langevin steps are cheap. At `laptop` two classifiers show how the ratio changes;
+neither replaces the paper's.
 """
 
 from collections.abc import Iterator, Mapping

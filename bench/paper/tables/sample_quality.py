@@ -43,7 +43,7 @@ class SampleQuality:
         return f"{name}_{self.data.features}"
 
     def cell(self, trial: Trial, name: str, paper: float | None = None) -> Cell:
-        """A metric of a trial's samples, such as fid, beside the paper's value."""
+        """A metric of a trial's samples, such as fid, with the paper's value."""
         line = IMAGES.find_line(trial.label)
         found = self.results.cell(trial, self.metric(name), paper)
         found = replace(found, comparable=line is None or not line.copied)

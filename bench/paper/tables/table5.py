@@ -3,7 +3,7 @@ separation.
 
 The paper scores by f(x) = log p(x) + const. The table adds the largest class probability and −‖∇f(x)‖,
 which need the same network. The paper does not say which α its VERA has. Both are shown, and the paper's
-value stands in the line of α = 100, the one that classifies.
+value is in the line of α = 100, the one that classifies.
 
 Trap: an AUROC below .5 means that the unseen images look more like data than the data do, as the paper
 finds on CelebA. It is not an error.
