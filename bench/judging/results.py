@@ -82,9 +82,7 @@ class Results:
     @cached_property
     def rows(self) -> list[Row]:
         """All rows of the profile and the current protocol."""
-        return [
-            row for row in self.stored_rows if row.profile == self.profile and row.protocol == PROTOCOL
-        ]
+        return [row for row in self.stored_rows if row.profile == self.profile and row.protocol == PROTOCOL]
 
     @cached_property
     def _matcher(self) -> RowMatcher:

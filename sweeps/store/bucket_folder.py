@@ -9,8 +9,8 @@ listing and read sees it. S3 has no rename and no lock. A store is safe all the 
   rank.
 - A compaction first writes the compacted object and then removes the objects that it holds, one by one. If it
   is killed, duplicates remain, which readers resolve. Two compactions at once do the same work twice. No row
-  is lost: an object is removed only by a process that has written all of it, or what supersedes it, into
-  another object, and no process removes what it has just written.
+  is lost: an object is removed only by a process that has written all of it, or a record that supersedes it,
+  into another object, and no process removes what it has just written.
 - An object that is no part is named in a message for the owner to delete. It is not moved, because reading
   must need no more than permission to read.
 

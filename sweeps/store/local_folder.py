@@ -145,7 +145,7 @@ def lock_file(path: Path, wait: bool = True) -> Iterator[None]:
     """Excludes other processes that lock this file; BlockingIOError if it is locked and `wait` is false.
 
     The system releases the lock when its holder dies, so no lock is ever stale. Some cluster file systems
-    have no locks. Writers go on without one there: the rename alone keeps every part complete.
+    have no locks. Writers continue without a lock there: the rename alone keeps every part complete.
     """
     with path.open("ab") as file:
         try:

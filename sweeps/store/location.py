@@ -1,4 +1,4 @@
-"""Locations of results: the path of a directory, or the URL of a place in a bucket, as text.
+"""Locations of results: the path of a directory, or a URL in a bucket, as text.
 
     s3://BUCKET/PREFIX?endpoint_override=HOST:PORT&scheme=http&region=REGION
 

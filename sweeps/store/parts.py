@@ -123,7 +123,7 @@ Key = tuple[str, int, str]
 Keep = Callable[[str, Stamp], bool]
 """Whether a record, given by trial id and stamp, is kept."""
 GROUP_BYTES = 16 * 2**20
-"""Size of a row group in a compacted file: what is read to find one trial."""
+"""Size of a row group in a compacted file. Finding one trial reads one group."""
 
 
 @dataclass(frozen=True)

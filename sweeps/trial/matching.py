@@ -34,7 +34,7 @@ TUNING_SEED = 100
 
 
 @dataclass(frozen=True)
-class Match:
+class MatchedRows:
     """The rows of a declared trial, ordered by seed, and notes on the choices that were made."""
 
     rows: list[Row]
@@ -50,7 +50,7 @@ class RowMatcher:
         self._file_fingerprints = dict(file_fingerprints or {})
         self._contents = _collect_contents(self._specs)
 
-    def match(self, trial: Trial) -> Match:
+    def match(self, trial: Trial) -> MatchedRows:
         """The rows that match the trial, whatever their seed: of the shown content and the latest variant."""
         variants: dict[str, list[Row]] = {}
         notes: list[str] = []
@@ -66,7 +66,7 @@ class RowMatcher:
                 f"{name}: {count} variants of it are in the store; shown is the one that finished last."
             )
         latest = max(variants.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
-        return Match(sorted(latest, key=lambda row: row.seed), list(dict.fromkeys(notes)))
+        return MatchedRows(sorted(latest, key=lambda row: row.seed), list(dict.fromkeys(notes)))
 
     def _find_candidates(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
         """Rows whose spec holds every declared setting, whatever the content of their data."""
@@ -93,7 +93,7 @@ def is_tuning_seed(seed: int) -> bool:
 
 
 def is_declared_in(declared: Any, stored: Any) -> bool:
-    """Whether everything declared stands in what is stored; mappings may hold further keys, lists may not."""
+    """Whether the stored value holds everything that is declared. Stored mappings may have further keys."""
     if isinstance(declared, Mapping):
         return isinstance(stored, Mapping) and all(
             key in stored and is_declared_in(value, stored[key]) for key, value in declared.items()

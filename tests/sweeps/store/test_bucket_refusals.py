@@ -81,13 +81,13 @@ def test_access_that_is_denied(denying, credentials):
     text = read_refusal(f"s3://results/x?endpoint_override={denying}&scheme=http&region=us-east-1")
     assert "access is denied" in text
     assert "AWS_ACCESS_KEY_ID" in text
-    assert not [value for value in CREDENTIALS.values() if value.startswith("nobody") and value in text]
+    assert "nobody" not in text, "no credential, and nothing that the server wrote"
 
 
 def test_a_server_that_is_down(credentials):
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        endpoint = f"127.0.0.1:{nobody.getsockname()[1]}"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        endpoint = f"127.0.0.1:{unused.getsockname()[1]}"
     assert "the server does not answer" in read_refusal(
         f"s3://results/x?endpoint_override={endpoint}&scheme=http&region=us-east-1"
     )

@@ -14,6 +14,7 @@ from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from store_helpers import make_row
 
 from sweeps.errors import StoreError
 from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
@@ -26,14 +27,6 @@ from sweeps.store.schema import (
     read_column_types,
 )
 from sweeps.store.store import Store
-
-JSON_COLUMNS = {"metrics": "{}", "spec": "{}", "versions": "{}", "restarts": "[]"}
-PLAIN = {str: "plain", int: 1, float: 0.5, bool: False}
-
-
-def make_row(**changes):
-    values = {name: PLAIN.get(annotation, "ok") for name, (annotation, _) in read_column_types(Row).items()}
-    return Row(**(values | JSON_COLUMNS | {"trial_id": "abc0", "schema_version": SCHEMA_VERSION} | changes))
 
 
 def test_every_column_has_a_type_and_a_description():

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from conformance import other_settings
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from setting_values import other_settings
 
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
