@@ -60,10 +60,10 @@ def test_channels_last_does_not_affect_tables():
     assert find_differences(plain, arranged) == []
 
 
-class RandomImages(Blobs):
+class ImageBlobs(Blobs):
     """Random images in image shape."""
 
-    name, channels, side = "random-images", 3, SIDE
+    name, channels, side = "image-blobs", 3, SIDE
 
     def split(self, seed: int) -> Split:
         rng = torch.Generator().manual_seed(seed)
@@ -72,13 +72,13 @@ class RandomImages(Blobs):
 
 
 def test_a_run_with_channels_last_resumes_bit_identically(registries, tmp_path):
-    datasets.register("random-images")(RandomImages)
+    datasets.register("image-blobs")(ImageBlobs)
     networks = {
         "energy": {"name": "wrn", "depth": 10, "width": 1},
         "generator": {"name": "sngan-generator", "latent_dim": 4, "side": SIDE, "width": 8},
     }
     method = {"name": "vera", "k": 2, "channels_last": True}
-    spec = TrialSpec({"name": "random-images"}, networks, method, steps=4, batch_size=4, task="joint")
+    spec = TrialSpec({"name": "image-blobs"}, networks, method, steps=4, batch_size=4, task="joint")
     straight, first, second = (build_task(spec).build(spec, progress=False) for _ in range(3))
     straight.run()
     first.run(until=2)
@@ -92,7 +92,7 @@ def test_a_run_with_channels_last_resumes_bit_identically(registries, tmp_path):
 def test_the_trainer_runs_a_method_with_channels_last():
     trainer = Trainer(
         make_joint_method("vera", channels_last=True),
-        RandomImages().split(0),
+        ImageBlobs().split(0),
         steps=2,
         batch_size=4,
         progress=False,

@@ -2,17 +2,9 @@
 
 import pytest
 import torch
-from conformance import (
-    BATCH,
-    CLASSIFIERS,
-    PAIRS,
-    check_resume,
-    make_method,
-    make_points,
-    make_trainer,
-    other_settings,
-)
+from conformance import BATCH, CLASSIFIERS, PAIRS, check_resume, make_method, make_points, make_trainer
 from facts import raises_with
+from setting_values import other_settings
 
 from sweeps.trial.identity import Trial
 from vera.errors import IncompatibleModel, PluginError, SettingError, UnknownName, VeraError

@@ -21,12 +21,11 @@ from conformance import (
     make_method,
     make_points,
     make_trainer,
-    other_settings,
     pick_one_energy_each,
     probe,
-    setting_names,
 )
 from facts import raises_with
+from setting_values import other_settings, setting_names
 
 from vera.errors import IncompatibleModel
 from vera.spec.registry import joint_methods, methods, models

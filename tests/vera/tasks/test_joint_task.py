@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 import torch
-from conformance import find_differences, get_state, other_settings
+from conformance import find_differences, get_state
 from facts import raises_with
 from joint_helpers import Blobs, LinearClassifier, Tiles
+from setting_values import other_settings
 
 from sweeps.run.attempt import run_trial
 from sweeps.trial.identity import Trial

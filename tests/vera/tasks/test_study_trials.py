@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from conformance import other_values
 from engine_helpers import content
 from facts import raises_with
+from setting_values import other_values
 
 from sweeps.run.attempt import Attempt, run_trial
 from sweeps.run.conditions import Conditions
