@@ -67,7 +67,8 @@ FILES = {
     "quoted.csv": '"a";"b";"kind"\n1;2;"x"\n',
     "tabs.csv": "a\tb\tkind\n1\t2\tx\n",
     "syntax.py": "def broken(:",
-    "class.py": "from vera.spec.registry import methods\n@methods.register('no-method')\nclass NoMethod: ...\n",
+    "class.py": "from vera.spec.registry import methods\n"
+    "@methods.register('no-method')\nclass NoMethod: ...\n",
     "lacking.py": SWEEP.replace("REST", "yield Trial(spec, profile)").replace("own", "lacking") + LACKING,
     "idle.py": METHOD,
     "gone.py": SWEEP.replace("REST", "yield Trial(spec, profile)") + DATA,
