@@ -1,4 +1,4 @@
-"""Small files in the formats of the UCI archive, and classes that take them for the published ones."""
+"""Small files in the formats of the UCI archive; the classes are patched to accept them as published."""
 
 import gzip
 import hashlib
@@ -17,8 +17,8 @@ ROWS = 200
 
 
 @dataclass
-class Small:
-    """What a file holds, and the file itself."""
+class SmallFile:
+    """The content of a file, and its bytes."""
 
     x: np.ndarray
     labels: np.ndarray
@@ -34,20 +34,20 @@ class Small:
         return path
 
 
-def features(rows: int, columns: int, seed: int = 0) -> np.ndarray:
-    """Continuous numbers but for two columns: the smallest value of column 1 occurs six times, that of column
-    2 five times."""
+def make_features(rows: int, columns: int, seed: int = 0) -> np.ndarray:
+    """Return continuous numbers, except that the smallest value of column 1 occurs six times, and that of
+    column 2 five times."""
     x = np.random.default_rng(seed).normal(3, 2, (rows, columns)).round(12)
     for column, times in ((1, 6), (2, 5)):
         x[np.linspace(0, rows - 1, times).astype(int), column] = -50.25
     return x
 
 
-def text(rows: np.ndarray, delimiter: str) -> str:
+def to_text(rows: np.ndarray, delimiter: str) -> str:
     return "".join(delimiter.join(f"{value:.18e}" for value in row) + "\n" for row in rows)
 
 
-def zipped(members: dict) -> bytes:
+def zip_members(members: dict) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -55,29 +55,29 @@ def zipped(members: dict) -> bytes:
     return file.getvalue()
 
 
-def small_human(monkeypatch, rows: int = ROWS) -> Small:
-    x, labels = features(rows, 5), np.arange(rows) % 6
+def small_human(monkeypatch, rows: int = ROWS) -> SmallFile:
+    x, labels = make_features(rows, 5), np.arange(rows) % 6
     folder = "UCI HAR Dataset"
-    content = zipped(
+    content = zip_members(
         {
             f"__MACOSX/{folder}/train/._X_train.txt": b"rubbish",
-            f"{folder}/train/X_train.txt": text(x, "  "),
+            f"{folder}/train/X_train.txt": to_text(x, "  "),
             f"{folder}/train/y_train.txt": "".join(f"{label + 1}\n" for label in labels),
         }
     )
     monkeypatch.setattr(Human, "official", PublishedCounts(rows, 4, rows - rows // 10))
-    return Small(x, labels, np.array([0, 2, 3, 4]), "UCI HAR Dataset.zip", content)
+    return SmallFile(x, labels, np.array([0, 2, 3, 4]), "UCI HAR Dataset.zip", content)
 
 
-def small_hepmass(monkeypatch, rows: int = ROWS) -> Small:
-    x, labels = features(rows, 4), np.arange(rows) // 3 % 2
-    table = "# label,f0,f1,f2,f3\n" + text(np.column_stack([labels, x]), ",")
+def small_hepmass(monkeypatch, rows: int = ROWS) -> SmallFile:
+    x, labels = make_features(rows, 4), np.arange(rows) // 3 % 2
+    table = "# label,f0,f1,f2,f3\n" + to_text(np.column_stack([labels, x]), ",")
     monkeypatch.setattr(Hepmass, "official", PublishedCounts(rows, 3, rows - rows // 10))
-    return Small(x, labels, np.array([0, 2, 3]), "1000_train.csv.gz", gzip.compress(table.encode()))
+    return SmallFile(x, labels, np.array([0, 2, 3]), "1000_train.csv.gz", gzip.compress(table.encode()))
 
 
-def small_crop(monkeypatch, rows: int = ROWS) -> Small:
-    x, labels = features(rows, 3), np.arange(rows) % 7
+def small_crop(monkeypatch, rows: int = ROWS) -> SmallFile:
+    x, labels = make_features(rows, 3), np.arange(rows) % 7
     table = "label,f1,f2,f3\n" + "".join(
         f"{label + 1},{','.join(repr(float(v)) for v in row)}\n" for label, row in zip(labels, x, strict=True)
     )
@@ -87,4 +87,6 @@ def small_crop(monkeypatch, rows: int = ROWS) -> Small:
     monkeypatch.setattr(Crop, "file", file)
     monkeypatch.setitem(uci_archive.FILES, "crop", file)
     monkeypatch.setattr(Crop, "official", PublishedCounts(rows, 3, 162))
-    return Small(x, labels, np.arange(3), "WinnipegDataset.zip", zipped({"WinnipegDataset.txt": table}))
+    return SmallFile(
+        x, labels, np.arange(3), "WinnipegDataset.zip", zip_members({"WinnipegDataset.txt": table})
+    )

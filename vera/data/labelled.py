@@ -220,7 +220,7 @@ class SemiSupervisedStream(Stream):
         self.rows.load_state_dict(state["rows"])
 
 
-def shuffle_rows(n: int, seed: int) -> NDArray[np.intp]:
+def draw_permutation(n: int, seed: int) -> NDArray[np.intp]:
     """Return the numbers below n, permuted by numpy's legacy generator.
 
     That generator takes seeds of 32 bits; of a longer seed, the last 32 bits are used.
@@ -235,7 +235,7 @@ def choose_labelled_rows(labels: Tensor, per_class: int | None, seed: int) -> Te
     """
     if per_class is None:
         return None
-    order = shuffle_rows(len(labels), seed)
+    order = draw_permutation(len(labels), seed)
     in_order = labels.numpy()[order]
     chosen = [order[np.flatnonzero(in_order == label)[:per_class]] for label in np.unique(in_order)]
     return torch.from_numpy(np.sort(np.concatenate(chosen)))

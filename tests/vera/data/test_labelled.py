@@ -6,7 +6,7 @@ import torch
 from facts import raises_with
 
 from vera.data import DigitsTable, LabelledBatch, Split, Wine
-from vera.data.labelled import choose_labelled_rows, shuffle_rows
+from vera.data.labelled import choose_labelled_rows, draw_permutation
 from vera.errors import DataCorrupt, SettingError
 
 
@@ -50,8 +50,8 @@ def test_only_the_seed_changes_the_split_and_the_labelled_rows():
 
 @pytest.mark.parametrize("seed", [0, 1234, 2**32 - 1, 2**32 + 5, 2**63 - 1])
 def test_seeds_beyond_32_bits_are_accepted(seed):
-    assert sorted(shuffle_rows(50, seed)) == list(range(50))
-    assert (shuffle_rows(50, seed) == np.random.RandomState(seed & 0xFFFFFFFF).permutation(50)).all()
+    assert sorted(draw_permutation(50, seed)) == list(range(50))
+    assert (draw_permutation(50, seed) == np.random.RandomState(seed & 0xFFFFFFFF).permutation(50)).all()
 
 
 def test_labelled_points_stay_in_the_unlabelled_stream():

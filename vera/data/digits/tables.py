@@ -17,7 +17,7 @@ from vera.data.digits.logit import Side
 from vera.data.digits.mnist_files import LabelledDigits
 from vera.data.digits.pixels import scale_pixels
 from vera.data.files.locations import DataDir, resolve_data_dir
-from vera.data.labelled import LabelledData, Split, choose_labelled_rows, shuffle_rows
+from vera.data.labelled import LabelledData, Split, choose_labelled_rows, draw_permutation
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
@@ -72,7 +72,7 @@ class MNISTTable(DigitTable):
         labels = mnist_files.read_full_labels(directory)
         if self.validation == "test":
             return self.build_split((images[0], labels[0]), (images[1], labels[1]), seed)
-        order = torch.from_numpy(shuffle_rows(len(labels[0]), seed))
+        order = torch.from_numpy(draw_permutation(len(labels[0]), seed))
         cut = len(order) - int(0.1 * len(order))
         train, held_out = ((images[0][rows], labels[0][rows]) for rows in (order[:cut], order[cut:]))
         return self.build_split(train, held_out, seed)

@@ -53,7 +53,7 @@ def identify(path: Path) -> str:
     return recorded(path) or compute_sha256(path)
 
 
-def compare(path: Path, remedy: str) -> str:
+def compare_checksum(path: Path, remedy: str) -> str:
     """A file's own checksum, or `DataCorrupt` if another one was recorded; `remedy` says what to do then."""
     found, expected = compute_sha256(path), recorded(path)
     if expected not in (None, found):

@@ -22,7 +22,7 @@ Array = NDArray[np.float32]
 ANYBODY_WRITES = 0o222
 
 
-def converted(source: Path, checksum: str, version: int, convert: Callable[[], Array]) -> Array:
+def load_or_convert(source: Path, checksum: str, version: int, convert: Callable[[], Array]) -> Array:
     """The array kept beside the source, else what `convert` makes, kept from now on if the folder can be
     written."""
     target = source.with_name(f"{source.name}.{checksum[:16]}-v{version}.npy")

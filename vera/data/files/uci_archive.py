@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vera.data.files.archives import extract, open_content
-from vera.data.files.checksums import compare, record, recorded
+from vera.data.files.checksums import compare_checksum, record, recorded
 from vera.data.files.download import download
 from vera.data.files.locations import (
     DataDir,
@@ -63,7 +63,7 @@ class UCIFile:
         """Where the file is, if it is what was recorded and published, or, where neither was, at least
         whole."""
         path = self.find(data_dir)
-        compare(path, self.remedy(data_dir))
+        compare_checksum(path, self.remedy(data_dir))
         if self.published or not recorded(path):
             self.unpack(path, self.remedy(data_dir))
         return path

@@ -50,7 +50,9 @@ class ImageSplit(Split):
     """Training images as bytes, held-out images as floats; a batch shows its images shifted by up to an
     eighth of their side."""
 
-    def __init__(self, source: ImageData, train: Images, held_out: Images, labelled_rows: Tensor | None) -> None:
+    def __init__(
+        self, source: ImageData, train: Images, held_out: Images, labelled_rows: Tensor | None
+    ) -> None:
         super().__init__(source, train, held_out, labelled_rows)
         self.flips, self.margin = source.flips, source.side // 8
         shape = (source.channels, source.side, source.side)

@@ -1,2 +1,1 @@
-"""Labelled tables: the UCI sets of the paper, tables that install with scikit-learn, and a user's own
-files."""
+"""Labelled tables: the UCI sets of the paper, tables that install with scikit-learn, and user files."""

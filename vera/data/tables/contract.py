@@ -1,8 +1,8 @@
-"""Tables: rows of numbers with a class each, standardised by what is trained on, a few rows held out.
+"""Tables: rows of numbers with a class each, standardised by the training rows, with some rows held out.
 
-The rule that the paper's code inherited for choosing features: a feature goes if its *smallest value* occurs
-more than five times, a sign that it is not continuous. Trap: it has to be judged on the numbers as they were
-published. In single precision two different values can become one, and HUMAN would lose 2 of its 523
+The paper's code inherited a rule for choosing features: a feature is dropped if its *smallest value* occurs
+more than five times, which indicates that it is not continuous. Trap: the rule must be applied to the numbers
+as published. In single precision two different values can become equal, and HUMAN would lose 2 of its 523
 features.
 """
 
@@ -17,26 +17,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vera.data.labelled import LabelledData, Split, choose_labelled_rows, shuffle_rows
+from vera.data.labelled import LabelledData, Split, choose_labelled_rows, draw_permutation
 from vera.errors import DataCorrupt
 
 Floats = NDArray[np.floating[Any]]
 Rows = slice | NDArray[np.intp]
 BLOCK = 5_000
-"""Rows that are parsed or computed with at a time."""
+"""Rows per block, for parsing and for computing moments."""
 REPEATS = 5
+"""Maximum number of times that the smallest value of a continuous feature occurs."""
 
 
 @dataclass(frozen=True)
 class TableContent:
-    """Features as they were published, and classes counted from 0."""
+    """Features as published, and classes numbered from 0."""
 
     x: Floats
     labels: NDArray[np.int64]
 
 
 class LabelledTable(LabelledData):
-    """A table, and how it is cut and scaled."""
+    """A table, with the rules for splitting and scaling it."""
 
     labels_per_class: int | None
 
@@ -45,67 +46,64 @@ class LabelledTable(LabelledData):
 
     @abstractmethod
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
-        """Which of n rows train, and which are held out."""
+        """Return the training rows and the held-out rows among n rows."""
 
-    def scale(self, train: Floats) -> tuple[Floats, Floats]:
-        """What is subtracted from each feature, and what it is then divided by."""
+    def compute_scale(self, train: Floats) -> tuple[Floats, Floats]:
+        """Return the centre and the width of each feature; a scaled feature is (x - centre) / width."""
         return compute_moments(train)
 
     def split(self, seed: int) -> Split:
         table = self.read_table()
-        parts = self.split_rows(len(table.labels), seed)
         (train, train_labels), (held_out, held_out_labels) = (
-            (table.x[rows], _labels(table.labels[rows])) for rows in parts
+            (table.x[rows], torch.from_numpy(table.labels[rows].copy()))
+            for rows in self.split_rows(len(table.labels), seed)
         )
-        centre, width = self.scale(train)
+        centre, width = self.compute_scale(train)
         labelled_rows = choose_labelled_rows(train_labels, self.labels_per_class, seed)
         return Split(
             self,
-            (_scaled(train, centre, width), train_labels),
-            (_scaled(held_out, centre, width), held_out_labels),
+            (_scale_features(train, centre, width), train_labels),
+            (_scale_features(held_out, centre, width), held_out_labels),
             labelled_rows,
         )
 
 
 def hold_out_last(n: int, share: float, seed: int) -> tuple[Rows, Rows]:
-    """n rows, shuffled; the last of them are held out."""
-    order, held_out = shuffle_rows(n, seed), int(share * n)
+    """Shuffle n rows and return all but the last share of them, and the last share."""
+    order, held_out = draw_permutation(n, seed), int(share * n)
     return order[: n - held_out], order[n - held_out :]
 
 
 def compute_moments(x: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (ddof 0) of each column in double precision; 1 in place of the deviation of
-    a constant."""
-    mean = sum(block.sum(0, dtype=np.float64) for block in _blocks(x)) / len(x)
-    variance = sum(np.square(block - mean).sum(0) for block in _blocks(x)) / len(x)
-    constant = np.logical_and.reduce([(block == x[0]).all(0) for block in _blocks(x)])
+    """Return mean and standard deviation (ddof 0) of each column in double precision.
+
+    The deviation of a constant column is returned as 1.
+    """
+    mean = sum(block.sum(0, dtype=np.float64) for block in _iterate_blocks(x)) / len(x)
+    variance = sum(np.square(block - mean).sum(0) for block in _iterate_blocks(x)) / len(x)
+    constant = np.logical_and.reduce([(block == x[0]).all(0) for block in _iterate_blocks(x)])
     return mean, np.where(constant, 1.0, np.sqrt(variance))
 
 
-def _scaled(x: Floats, centre: Floats, width: Floats) -> Tensor:
+def _scale_features(x: Floats, centre: Floats, width: Floats) -> Tensor:
     scaled = np.empty(x.shape, np.float32)
-    for block, target in zip(_blocks(x), _blocks(scaled), strict=True):
+    for block, target in zip(_iterate_blocks(x), _iterate_blocks(scaled), strict=True):
         target[:] = (block - centre) / width
     return torch.from_numpy(scaled)
 
 
-def _labels(labels: NDArray[np.int64]) -> Tensor:
-    return torch.from_numpy(labels.copy())
-
-
-def _blocks(x: Floats) -> Iterator[Floats]:
+def _iterate_blocks(x: Floats) -> Iterator[Floats]:
     return (x[start : start + BLOCK] for start in range(0, len(x), BLOCK))
 
 
 def parse_blocks(lines: Iterable[str], delimiter: str | None, where: str) -> Iterator[NDArray[np.float64]]:
-    """Lines of numbers, some thousand at a time; `where` names the file if a line is not what the first one
-    was."""
+    """Yield lines of numbers as arrays, `BLOCK` rows at a time; `where` names the file in an error."""
     lines, columns = iter(lines), None
     try:
         while block := list(islice(lines, BLOCK)):
             rows = np.loadtxt(block, delimiter=delimiter, comments=None, ndmin=2)
             if not np.isfinite(rows).all() or rows.shape[1] != (columns or rows.shape[1]):
-                raise ValueError("a value is not finite, or a row is longer or shorter than the first")
+                raise ValueError("a value is not finite, or rows differ in length")
             columns = rows.shape[1]
             yield rows
         if columns is None:
@@ -115,8 +113,10 @@ def parse_blocks(lines: Iterable[str], delimiter: str | None, where: str) -> Ite
 
 
 def drop_repeated_features(blocks: Iterable[NDArray[np.float64]], exempt: int = 0) -> NDArray[np.float32]:
-    """All rows in single precision without the features whose smallest value repeats; the first `exempt`
-    columns stay."""
+    """Return all rows in single precision, without the features whose smallest value repeats.
+
+    The first `exempt` columns are always kept.
+    """
     smallest, rows = SmallestValues(), []
     for block in blocks:
         smallest.update(block)
@@ -125,15 +125,15 @@ def drop_repeated_features(blocks: Iterable[NDArray[np.float64]], exempt: int = 
     keep[:exempt] = True
     table = np.empty((sum(map(len, rows)), int(keep.sum())), np.float32)
     end = len(table)
-    while rows:  # from the back, so that each block is freed as it is copied
-        part = rows.pop()[:, keep]
-        table[end - len(part) : end] = part
-        end -= len(part)
+    while rows:  # from the end, so that each block is freed after it has been copied
+        block = rows.pop()[:, keep]
+        table[end - len(block) : end] = block
+        end -= len(block)
     return table
 
 
 class SmallestValues:
-    """Each column's smallest value so far, and how often it has occurred."""
+    """The smallest value of each column so far, and the number of its occurrences."""
 
     def __init__(self) -> None:
         self.values: NDArray[np.float64] = np.array(np.inf)

@@ -1,8 +1,8 @@
-"""A user's own table as a csv file: commas, a header, numbers, and one column of classes, text or whole
-numbers.
+"""A user's table as a csv file: commas, a header, numbers, and one column of classes (text or whole numbers).
 
-Classes that are all whole numbers are sorted as numbers, any others as text. Trap: float("1_000") is a number
-to Python and a typing error to everybody else; it is refused, as an empty cell is, by column and line.
+Classes are sorted as numbers if all of them are whole numbers, otherwise as text. Trap: Python accepts
+float("1_000"), which is most likely a typing error. Such a cell raises an error with its column and line,
+like an empty cell.
 """
 
 import csv
@@ -50,7 +50,7 @@ class CSVTable(UserTable):
 
     @classmethod
     def read(cls, path: Path, label: str) -> ParsedColumns:
-        rows = _rows(path)
+        rows = _read_rows(path)
         header = [name.strip() for name in next(rows, (0, []))[1]]
         at = find_label_column(header, label, path)
         names = header[:at] + header[at + 1 :]
@@ -58,7 +58,7 @@ class CSVTable(UserTable):
         for line, cells in rows:
             if len(cells) != len(header):
                 raise DataCorrupt(
-                    f"{path}, line {line}, has {len(cells)} values; the header has {len(header)}."
+                    f"{path}, line {line}, has {len(cells)} values; the header has {len(header)} columns."
                 )
             labels.append(cells.pop(at).strip())
             if not labels[-1]:
@@ -70,34 +70,35 @@ class CSVTable(UserTable):
         return ParsedColumns(names, x, _parse_integers(labels) or labels, lambda row: f"line {lines[row]}")
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the number of their line; empty lines are passed over."""
-    begins = 1
+def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with their line numbers; empty lines are skipped."""
+    first_line = 1
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             _check_separator(file.readline(), path)
             file.seek(0)
             reader = csv.reader(file, strict=True)
             for cells in reader:
-                begins = reader.line_num + 1
+                first_line = reader.line_num + 1
                 if cells:
                     yield reader.line_num, cells
     except OSError as error:
         raise DataCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        way = f"Write it anew in UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        remedy = f"Convert it to UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
         raise DataCorrupt(
-            f"{path} is not a csv file in UTF-8 (line {_find_undecodable_line(path)}: {error.reason}). {way}"
+            f"{path} is not a csv file in UTF-8 "
+            f"(line {_find_undecodable_line(path)}: {error.reason}). {remedy}"
         ) from error
     except csv.Error as error:
-        way = "Close every quote; one inside a quoted cell is written twice."
+        remedy = "Close every quote; double a quote inside a quoted cell."
         raise DataCorrupt(
-            f"{path} is not a csv file (the row that begins in line {begins}: {error}). {way}"
+            f"{path} is not a csv file (the row that begins in line {first_line}: {error}). {remedy}"
         ) from error
 
 
 def _find_undecodable_line(path: Path) -> int:
-    """The line that holds the first byte which is no text."""
+    """Return the line of the first byte that is not UTF-8."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -108,12 +109,11 @@ def _find_undecodable_line(path: Path) -> int:
 
 
 def _check_separator(header: str, path: Path) -> None:
-    """A table has two columns at least, so its header has a comma."""
+    """Raise `DataCorrupt` if the header has another separator and no comma; a table has at least two
+    columns."""
     other = next((name for mark, name in SEPARATORS.items() if mark in header), None)
     if other and "," not in header:
-        raise DataCorrupt(
-            f"{path} has {other} between its columns, and a csv file is read with commas: write it with those."
-        )
+        raise DataCorrupt(f"{path} separates its columns with {other}. Write the file with commas.")
 
 
 def _parse_numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:
@@ -124,8 +124,8 @@ def _parse_numbers(cells: list[str], names: list[str], path: Path, line: int) ->
             (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
         )
         raise DataCorrupt(
-            f"{path}, column '{name}', line {line}: {cell!r} is not a number. Every column but the class must be numbers: "
-            "fill in what is missing, encode text, or leave the column out."
+            f"{path}, column '{name}', line {line}: {cell!r} is not a number. All columns except the class "
+            "must be numbers: fill in missing values, encode text, or drop the column."
         ) from None
 
 
@@ -144,19 +144,19 @@ def _is_number(cell: str) -> bool:
 
 
 def _refuse_real_labels(labels: list[str], lines: Sequence[int], label: str, path: Path) -> None:
-    """A column of real numbers is a measurement: each value would be a class of its own."""
+    """Raise `DataCorrupt` for real numbers: they are measurements, and each value would be its own class."""
     if not all(map(_is_number, labels)):
         return
     for text, line in zip(labels, lines, strict=True):
         if not _parse_number(text).is_integer():
             raise DataCorrupt(
-                f"{path}, column '{label}', line {line}: {text!r} is not a whole number; classes must be text or whole numbers. "
-                "Name another column, or sort its values into classes first."
+                f"{path}, column '{label}', line {line}: {text!r} is not a whole number; classes must be "
+                "text or whole numbers. Choose another column, or group its values into classes first."
             )
 
 
 def _parse_integers(labels: list[str]) -> list[int] | None:
-    """The classes as whole numbers, if each is spelled as one."""
+    """Return the classes as whole numbers if all are written as such, else None."""
     try:
         numbers = [int(label) for label in labels]
     except ValueError:

@@ -1,12 +1,9 @@
-"""Real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine. Small enough for a first try
-of anything.
+"""Small real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine.
 
-Rows are shuffled by the trial's seed and the last fifth is held out. Digits are scale_pixels to [-1, 1] and stay
-images; the others are standardised. Trap: scikit-learn's files are read, its code is never imported, because
-that takes longer than training on them.
+Rows are shuffled by the seed of the trial and the last fifth is held out. Digits are scaled to [-1, 1] and
+remain images; the other tables are standardised.
 """
 
-import importlib.util
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -16,22 +13,20 @@ import numpy as np
 
 from vera.data.contract import compute_fingerprint
 from vera.data.files.locations import DataDir, read_verified
+from vera.data.files.packaged_file import SKLEARN_REMEDY, find_sklearn_file
 from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
-from vera.errors import DataMissing
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validated
 
-REMEDY = "Install it with: pip install --force-reinstall --no-deps 'scikit-learn>=1.7,<2'"
-
 
 class EmbeddedTable(LabelledTable):
-    """A csv file inside scikit-learn, its class in the last column; read when first split."""
+    """A csv file inside scikit-learn with the class in the last column; read at the first split."""
 
     version: ClassVar[int] = 1
     package: ClassVar[str] = "scikit-learn"
     file: ClassVar[str]
     sha256: ClassVar[str]
-    """Of the content, unzipped."""
+    """Checksum of the decompressed content."""
     header: ClassVar[int] = 1
 
     def __init__(self, labels_per_class: int | None) -> None:
@@ -42,16 +37,15 @@ class EmbeddedTable(LabelledTable):
         return compute_fingerprint(form=self.name, version=self.version, files={self.file: self.sha256})
 
     def read_table(self) -> TableContent:
-        return _read(self.file, self.sha256, self.header)
+        return _read_table(self.file, self.sha256, self.header)
 
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         return hold_out_last(n, 0.2, seed)
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`; it lies in the installed package, not in the data
-        directory."""
-        return find_packaged(cls.file).parent
+        """Return the folder of the file inside the installed package, or raise `DataMissing`."""
+        return _find_table(cls.file).parent
 
 
 @datasets.register("digits-table")
@@ -66,8 +60,8 @@ class DigitsTable(EmbeddedTable):
     def __init__(self, labels_per_class: Count | None = 10) -> None:
         super().__init__(labels_per_class)
 
-    def scale(self, train: Floats) -> tuple[Floats, Floats]:
-        return np.full(64, 8.0), np.full(64, 8.0)  # of pixels 0..16
+    def compute_scale(self, train: Floats) -> tuple[Floats, Floats]:
+        return np.full(64, 8.0), np.full(64, 8.0)  # pixels are 0..16
 
 
 @datasets.register("breast-cancer")
@@ -96,18 +90,12 @@ class Wine(EmbeddedTable):
         super().__init__(labels_per_class)
 
 
-def find_packaged(file: str) -> Path:
-    """A data file inside scikit-learn."""
-    spec = importlib.util.find_spec("sklearn")
-    for package in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(package) / "datasets" / "data" / file
-        if path.is_file():
-            return path
-    raise DataMissing(f"{file} is not there: it is part of the package scikit-learn. {REMEDY}")
+def _find_table(file: str) -> Path:
+    return find_sklearn_file(f"datasets/data/{file}")
 
 
 @lru_cache(maxsize=4)
-def _read(file: str, sha256: str, header: int) -> TableContent:
-    content = read_verified(find_packaged(file), sha256, REMEDY)
+def _read_table(file: str, sha256: str, header: int) -> TableContent:
+    content = read_verified(_find_table(file), sha256, SKLEARN_REMEDY)
     rows = np.loadtxt(BytesIO(content), delimiter=",", skiprows=header)
     return TableContent(rows[:, :-1], rows[:, -1].astype(np.int64))

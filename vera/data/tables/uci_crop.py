@@ -1,11 +1,11 @@
-"""CROP: what grows on a field near Winnipeg, from radar and optical images of two days (UCI 525), 174
-features, seven crops.
+"""CROP: crops on fields near Winnipeg, from radar and optical images of two days (UCI 525), 174 features,
+seven crops.
 
-All rows are shuffled by the trial's seed; the last tenth is a test set that the paper does not use, the last
-tenth of the rest is held out, what remains is standardised by its own mean and deviation. The paper's code
-drops a feature whose covariance with another standardised one exceeds 1.01 in size, which no covariance does:
-all 174 stay. Trap: the unused test set still has to be set aside, or there would be more than the 263,926
-examples of Table 8.
+All rows are shuffled by the seed of the trial. The last tenth is a test set that the paper does not use, the
+last tenth of the rest is held out, and the remaining rows train and define the standardisation. The paper's
+code drops a feature whose covariance with another standardised feature exceeds 1.01 in absolute value; none
+does, so all 174 are kept. Trap: the unused test set must still be excluded, otherwise there are more than the
+263,926 training examples of Table 8.
 """
 
 from io import TextIOWrapper
@@ -17,7 +17,7 @@ from vera.data.files import uci_archive
 from vera.data.files.archives import open_content
 from vera.data.files.locations import DataDir
 from vera.data.files.npy_cache import Array
-from vera.data.labelled import shuffle_rows
+from vera.data.labelled import draw_permutation
 from vera.data.tables.contract import Rows, parse_blocks
 from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.errors import DataCorrupt
@@ -44,7 +44,7 @@ class Crop(UCITable):
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         rest = n - int(0.1 * n)
         train = rest - int(0.1 * rest)
-        order = shuffle_rows(n, seed)
+        order = draw_permutation(n, seed)
         return order[:train], order[train:rest]
 
     @classmethod

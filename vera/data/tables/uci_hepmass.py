@@ -1,10 +1,10 @@
 """HEPMASS: collisions in a particle detector, new particle or background (UCI 347), 27 features of which the
 paper keeps 15.
 
-The official training file alone is used, in its own order: the last tenth is held out, the rest standardised
-by its own mean and deviation; only the labelled rows follow the trial's seed. Trap: seven million rows are 5
-GB of text. They are read in one pass, a few thousand lines at a time, and never as a whole; the smallest
-values are counted on the way.
+Only the official training file is used, in its own order: the last tenth is held out, and the other rows
+train and define the standardisation. The seed of the trial affects only the labelled rows. Trap: seven
+million rows are 5 GB of text. They are read in one pass, a few thousand lines at a time, while the smallest
+values are counted.
 """
 
 from io import TextIOWrapper

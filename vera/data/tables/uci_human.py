@@ -1,10 +1,10 @@
 """HUMAN: activities of people who carry a smartphone (UCI 240), 561 features of which the paper keeps 523,
 six activities.
 
-The official training file alone is used: shuffled by the trial's seed, the last tenth held out, the rest
-standardised by its own mean and deviation. Trap: a copy of the file is about in which columns 266 to 561 were
-recomputed from the inertial signals. It is good to work with and not what was published, so results on it
-carry another name.
+Only the official training file is used: rows are shuffled by the seed of the trial, the last tenth is held
+out, and the other rows train and define the standardisation. Trap: there is a copy of the file in which
+columns 266 to 561 were recomputed from the inertial signals. It can be used, but it is not the published
+data, so results on it carry another name.
 """
 
 from functools import cached_property
@@ -41,7 +41,7 @@ class Human(UCITable):
         super().__init__(data_dir, labels_per_class)
 
     @cached_property
-    def name(self) -> str:  # type: ignore[override]  # found out when it is asked for, then an attribute as any other
+    def name(self) -> str:  # type: ignore[override]  # computed on first access
         return "human (columns 266–561 recomputed)" if self.checksum == RECOMPUTED else "human"
 
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
@@ -58,5 +58,7 @@ class Human(UCITable):
                 list(parse_blocks(TextIOWrapper(stream, "ascii"), None, f"{LABELS} in {path}"))
             )
         if labels.shape != (len(x), 1):
-            raise DataCorrupt(f"{path} has {len(x)} rows of features and {labels.shape} labels. {remedy}")
+            raise DataCorrupt(
+                f"{path} has {len(x)} rows of features and labels of shape {labels.shape}. {remedy}"
+            )
         return np.column_stack([labels.astype(np.float32) - 1, x])

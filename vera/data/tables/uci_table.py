@@ -1,11 +1,9 @@
-"""Tables from the UCI archive: read once, then opened from their converted form (see
-vera/data/files/npy_cache.py).
+"""Tables from the UCI archive: parsed once, then loaded from a .npy file (see vera/data/files/npy_cache.py).
 
-A table that has not the rows and features which the paper counts (Table 8) is refused: another number means
-another file, or another reading of it. The checksum in its fingerprint is the published one, where no other
-content can be read, else that of the file. Trap: where the converted form is opened, the file itself is not
-looked at; it was compared with its recorded checksum when it was converted, and `vera data check` compares it
-again.
+A table must have the numbers of rows and features that the paper reports (Table 8); otherwise the file or its
+interpretation is wrong. The fingerprint contains the published checksum if there is one (other content is
+never read), otherwise the checksum of the file. Trap: when the .npy file is loaded, the original file is not
+read. It was compared with its recorded checksum at conversion; `vera data check` compares it again.
 """
 
 from abc import abstractmethod
@@ -16,9 +14,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from vera.data.contract import compute_fingerprint
-from vera.data.files.checksums import ABSENT, compare, identify
-from vera.data.files.locations import DataDir
-from vera.data.files.npy_cache import Array, converted
+from vera.data.files.checksums import ABSENT, compare_checksum, identify
+from vera.data.files.locations import DataDir, format_remedy
+from vera.data.files.npy_cache import Array, load_or_convert
 from vera.data.files.uci_archive import UCIFile
 from vera.data.labelled import Split
 from vera.data.tables.contract import LabelledTable, TableContent
@@ -26,7 +24,7 @@ from vera.errors import DataCorrupt, DataMissing
 
 
 class PublishedCounts(NamedTuple):
-    """Rows of the published file, features that are kept of it, and examples that train (Table 8)."""
+    """Rows of the published file, features kept of it, and training examples (Table 8)."""
 
     rows: int
     features: int
@@ -34,7 +32,7 @@ class PublishedCounts(NamedTuple):
 
 
 class UCITable(LabelledTable):
-    """A file of the archive as the paper read it; nothing is read before the first split."""
+    """A file of the archive as the paper uses it; read at the first split."""
 
     version: ClassVar[int] = 1
     file: ClassVar[UCIFile]
@@ -47,17 +45,17 @@ class UCITable(LabelledTable):
     @classmethod
     @abstractmethod
     def read(cls, path: Path, remedy: str) -> Array:
-        """The label, counted from 0, and the features that are kept, row by row; `remedy` for a file that is
-        wrong."""
+        """Return rows of the label, numbered from 0, and the kept features; `remedy` ends an error
+        message."""
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """The folder of the file, or `DataMissing`."""
+        """Return the folder of the file, or raise `DataMissing`."""
         return cls.file.find(data_dir).parent
 
     @cached_property
     def checksum(self) -> str:
-        """Of the file, or the word that stands for a file which is not here."""
+        """Checksum of the file, or `ABSENT` if there is no file."""
         try:
             return identify(self.file.find(self.data_dir))
         except DataMissing:
@@ -70,42 +68,44 @@ class UCITable(LabelledTable):
 
     def read_table(self) -> TableContent:
         path = self.file.find(self.data_dir)
-        content = _content(type(self), path, identify(path), self.file.remedy(self.data_dir))
+        remedy = format_remedy(self.file.source, self.data_dir)
+        content = _load_content(type(self), path, identify(path), remedy)
         return TableContent(content[:, 1:], content[:, 0].astype(np.int64))
 
     def split(self, seed: int) -> Split:
         split = super().split(seed)
         if len(split.train) != self.official.examples:
             raise DataCorrupt(
-                f"{len(split.train)} rows of '{self.name}' train, Table 8 has {self.official.examples}."
+                f"'{self.name}' has {len(split.train)} training rows, Table 8 has {self.official.examples}."
             )
         return split
 
 
 @lru_cache(maxsize=2)
-def _content(kind: type[UCITable], path: Path, checksum: str, remedy: str) -> Array:
-    """Label and features, once in a process; only what is right is kept converted."""
+def _load_content(kind: type[UCITable], path: Path, checksum: str, remedy: str) -> Array:
+    """Return labels and features, cached per process; only a valid table is saved as .npy."""
 
     def convert() -> Array:
-        compare(path, remedy)
+        compare_checksum(path, remedy)
         if kind.file.published:
             kind.file.unpack(path, remedy)
         content = kind.read(path, remedy)
         _check(kind, content, path, remedy)
         return content
 
-    return converted(path, checksum, kind.version, convert)
+    return load_or_convert(path, checksum, kind.version, convert)
 
 
 def _check(kind: type[UCITable], content: Array, path: Path, remedy: str) -> None:
     rows, features = content.shape[0], content.shape[1] - 1
     if (rows, features) != kind.official[:2]:
         raise DataCorrupt(
-            f"{path} has {rows} rows, of whose features {features} are kept; "
+            f"{path} has {rows} rows and {features} kept features; "
             f"the published file has {kind.official.rows} and {kind.official.features}. {remedy}"
         )
     labels = np.unique(content[:, 0])
     if not np.array_equal(labels, np.arange(kind.classes)):
         raise DataCorrupt(
-            f"{path} has the classes {', '.join(f'{label:g}' for label in labels)}, counted from 0. {remedy}"
+            f"{path} has the classes {', '.join(f'{label:g}' for label in labels)} (numbered from 0); "
+            f"expected 0 to {kind.classes - 1}. {remedy}"
         )

@@ -12,12 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import torch
-from uci_helpers import small_crop, small_hepmass, small_human, zipped
+from uci_helpers import small_crop, small_hepmass, small_human, zip_members
 
 from bench.cli.main import main
 from vera.data import Crop, Hepmass, Human
 from vera.data.files import download, uci_archive
-from vera.data.files.checksums import SUMS, compare, compute_sha256, record, recorded
+from vera.data.files.checksums import SUMS, compute_sha256, record, recorded
 from vera.data.files.fetch import check, fetch
 from vera.errors import DataCorrupt, VeraError
 
@@ -121,7 +121,7 @@ def test_fetch_puts_the_file_in_place_and_records_its_checksum(archive, served, 
 def test_the_new_address_is_the_second_way_and_leads_to_the_same_data(archive, served, tmp_path, name):
     file, said = served[name], []
     inner = "data.zip" if name == "crop" else file.name
-    archive.files[f"/new/{name}"] = zipped({"readme.txt": "x", f"folder/{inner}": file.content})
+    archive.files[f"/new/{name}"] = zip_members({"readme.txt": "x", f"folder/{inner}": file.content})
     fetch(name, tmp_path / "data", said.append)
     kind = {"human": Human, "hepmass": Hepmass, "crop": Crop}[name]
     file.write(tmp_path / "old")
@@ -188,7 +188,7 @@ def test_what_is_not_the_file_is_refused_and_leaves_nothing(archive, served, tmp
 
 
 def test_another_crop_than_the_published_one_is_refused(archive, served, tmp_path):
-    archive.files["/old/crop"] = zipped({"WinnipegDataset.txt": "label,f1\n1,2\n"})
+    archive.files["/old/crop"] = zip_members({"WinnipegDataset.txt": "label,f1\n1,2\n"})
     with pytest.raises(VeraError, match="not the published one"):
         fetch("crop", tmp_path, quiet)
     assert names(tmp_path) == []
@@ -222,7 +222,7 @@ def test_a_place_that_cannot_be_written_is_said(archive, served, tmp_path):
 
 def test_a_zip_that_is_damaged_in_the_middle_is_no_traceback(archive, served, tmp_path, capsys):
     """HEPMASS comes as a gzip inside a zip, which must be unpacked first."""
-    whole = zipped({f"folder/{served['hepmass'].name}": served["hepmass"].content})
+    whole = zip_members({f"folder/{served['hepmass'].name}": served["hepmass"].content})
     middle = len(whole) // 2
     archive.files["/old/hepmass"] = archive.files["/new/hepmass"] = (
         whole[:middle] + bytes(20) + whole[middle + 20 :]
@@ -238,7 +238,7 @@ def test_a_changed_file_is_found_by_check_and_fetched_again(archive, served, tmp
     fetch("human", tmp_path, quiet)
     path = tmp_path / served["human"].name
     path.write_bytes(
-        zipped({"UCI HAR Dataset/train/X_train.txt": "1", "UCI HAR Dataset/train/y_train.txt": "1"})
+        zip_members({"UCI HAR Dataset/train/X_train.txt": "1", "UCI HAR Dataset/train/y_train.txt": "1"})
     )
     assert main(["data", "check", "human", "--data-dir", str(tmp_path)]) == 1
     assert "has changed" in capsys.readouterr().out
@@ -281,10 +281,10 @@ def test_recording_replaces_its_own_line_and_keeps_the_others(tmp_path):
     record(path)
     checksum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (tmp_path / SUMS).read_text() == f"{'1' * 64}  ./sub/b\n{checksum}  a file.zip\n"
-    assert compare(path, "") == checksum
+    assert compare_checksum(path, "") == checksum
     path.write_bytes(b"abd")
     with pytest.raises(DataCorrupt, match=f"recorded was {checksum}. Mend it."):
-        compare(path, "Mend it.")
+        compare_checksum(path, "Mend it.")
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="there is no sha256sum here")

@@ -6,10 +6,11 @@ import sys
 import numpy as np
 import pytest
 import torch
+from facts import raises_with
 
 from vera.data import BreastCancer, DigitsTable, EmbeddedMNISTTable, MNISTTable, Wine
 from vera.data.digits import mnist_files
-from vera.data.tables import embedded as embedded_tables
+from vera.data.tables import embedded
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
 
@@ -17,7 +18,7 @@ FACTS = {"digits-table": (64, 1438, 10), "breast-cancer": (30, 456, 2), "wine": 
 HELD_OUT = {"digits-table": 359, "breast-cancer": 113, "wine": 35}
 
 
-def by_scikit_learn(name):
+def load_with_scikit_learn(name):
     from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
     return {"digits-table": load_digits, "breast-cancer": load_breast_cancer, "wine": load_wine}[name](
@@ -26,8 +27,8 @@ def by_scikit_learn(name):
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_a_split_is_scikit_learns_table_shuffled_cut_and_scaled(name):
-    x, labels = by_scikit_learn(name)
+def test_a_split_is_the_table_of_scikit_learn_shuffled_split_and_scaled(name):
+    x, labels = load_with_scikit_learn(name)
     order = np.arange(len(x))
     np.random.RandomState(4).shuffle(order)
     train, held_out = np.split(order, [len(x) - HELD_OUT[name]])
@@ -41,38 +42,41 @@ def test_a_split_is_scikit_learns_table_shuffled_cut_and_scaled(name):
     assert split.facts[:3] == FACTS[name] == (data.data_dim, len(train), data.classes)
 
 
-def test_digits_are_images_from_minus_one_to_one():
+def test_digits_are_images_scaled_to_plus_minus_one():
     split = DigitsTable().split(0)
     assert (split.side, float(split.train.min()), float(split.train.max())) == (8, -1, 1)
     assert Wine().side is None
 
 
-def test_fingerprints_tell_them_apart_and_know_nothing_of_labels():
+def test_fingerprints_are_distinct_and_do_not_depend_on_the_labels():
     found = {datasets.create(name).fingerprint for name in (*FACTS, "mnist5k-table", "mnist-table")}
     assert len(found) == 5
     assert Wine().fingerprint == Wine(labels_per_class=None).fingerprint
 
 
 def test_scikit_learn_is_read_and_not_imported():
-    code = "import sys; from vera.data import Wine; Wine().split(0); print({'sklearn', 'pandas', 'pyarrow'} & set(sys.modules))"
+    code = (
+        "import sys; from vera.data import Wine; Wine().split(0); "
+        "print({'sklearn', 'pandas', 'pyarrow'} & set(sys.modules))"
+    )
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
     assert run.stdout == "set()\n", run.stderr
 
 
-def test_files_of_scikit_learn_gone_or_changed(monkeypatch, tmp_path):
+def test_missing_or_changed_files_of_scikit_learn_are_named(monkeypatch, tmp_path):
     assert BreastCancer.locate().name == "data"
     folder = tmp_path / "sklearn" / "datasets" / "data"
     folder.mkdir(parents=True)
     (tmp_path / "sklearn" / "__init__.py").write_text("raise AssertionError('imported')")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "sklearn", raising=False)
-    embedded_tables._read.cache_clear()
-    with pytest.raises(DataMissing, match=r"wine_data.csv is not there: .*pip install"):
+    embedded._read_table.cache_clear()
+    with raises_with(DataMissing, "wine_data.csv", "scikit-learn", "pip install"):
         Wine.locate()
     (folder / "wine_data.csv").write_text("1,2,0\n")
-    with pytest.raises(DataCorrupt, match="pip install"):
+    with raises_with(DataCorrupt, "wine_data.csv", "pip install"):
         Wine().split(0)
 
 
@@ -94,7 +98,7 @@ def test_the_embedded_digits_have_the_labels_of_their_file(side):
     assert len(split.labelled_rows) == 100
 
 
-def test_mnist_is_judged_on_the_official_test_set(small_mnist, tmp_path):
+def test_mnist_is_evaluated_on_the_official_test_set(small_mnist, tmp_path):
     split = MNISTTable(small_mnist.write(tmp_path), labels_per_class=1).split(3)
     for x, labels, images, names in (
         (split.train, split.train_labels, mnist_files.TRAIN_IMAGES, mnist_files.TRAIN_LABELS),
@@ -106,7 +110,7 @@ def test_mnist_is_judged_on_the_official_test_set(small_mnist, tmp_path):
         assert labels.dtype == torch.int64
 
 
-def test_or_on_a_tenth_of_the_training_digits(small_mnist, tmp_path):
+def test_mnist_is_evaluated_on_a_tenth_of_the_training_digits_on_request(small_mnist, tmp_path):
     split = MNISTTable(small_mnist.write(tmp_path), labels_per_class=1, validation="tenth").split(3)
     order = np.arange(60)
     np.random.RandomState(3).shuffle(order)
@@ -121,10 +125,10 @@ def test_or_on_a_tenth_of_the_training_digits(small_mnist, tmp_path):
     assert len(split.train) == 54
 
 
-def test_how_mnist_is_judged_is_part_of_its_fingerprint(tmp_path):
+def test_the_validation_setting_of_mnist_is_part_of_its_fingerprint(tmp_path):
     assert MNISTTable().fingerprint != MNISTTable(validation="tenth").fingerprint
     assert MNISTTable(tmp_path).fingerprint == MNISTTable().fingerprint
     with pytest.raises(DataMissing):
         MNISTTable.locate(tmp_path)
-    with pytest.raises(SettingError, match="validation must be one of 'test', 'tenth'"):
+    with raises_with(SettingError, "validation", "'test', 'tenth'", "'train'"):
         MNISTTable(validation="train")
