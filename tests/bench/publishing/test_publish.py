@@ -3,7 +3,7 @@ touched."""
 
 import numpy as np
 import pytest
-from bench_helpers import make_row
+from store_helpers import make_row
 
 from bench.publishing.publish import POINTS, main, slim_curves
 from sweeps.store.row import CurvePoint, Record
