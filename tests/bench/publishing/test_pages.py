@@ -1,0 +1,81 @@
+"""Pages with generated parts: they are up to date, and `vera docs` writes or checks them."""
+
+import subprocess
+import sys
+
+import pytest
+from facts import raises_with
+from locations import ROOT
+
+from bench.cli.main import main
+from bench.publishing.pages import METHODS, README, RESULTS_README, fill_blocks, list_pages, update_pages
+from vera.errors import VeraError
+
+
+def test_all_pages_are_up_to_date(monkeypatch, capsys):
+    """If it fails: vera docs."""
+    monkeypatch.chdir(ROOT)
+    assert main(["docs", "--check"]) == 0, capsys.readouterr().err
+
+
+def test_pages_are_the_readmes_and_the_method_pages(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    paths = [path for path, _ in list_pages()]
+    assert paths[:2] == [README, RESULTS_README]
+    assert set(paths[2:]) == set(METHODS.glob("*.md"))
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("# Title\n\n<!-- a: written by vera docs -->\nold\n<!-- end -->\nBy hand.\n")
+    return path
+
+
+def test_check_names_a_stale_page_and_writes_nothing(page):
+    before = page.read_text()
+    (problem,) = update_pages([(page, {"a": lambda: "new\n"})], write=False)
+    assert str(page) in problem
+    assert "vera docs" in problem
+    assert page.read_text() == before
+
+
+def test_writing_replaces_the_block_alone(page):
+    assert update_pages([(page, {"a": lambda: "new\n"})], write=True) == []
+    assert page.read_text() == "# Title\n\n<!-- a: written by vera docs -->\nnew\n<!-- end -->\nBy hand.\n"
+    assert update_pages([(page, {"a": lambda: "new\n"})], write=False) == []
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_missing_page_is_named(tmp_path, write):
+    (problem,) = update_pages([(tmp_path / "none.md", {"a": str})], write)
+    assert "none.md" in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("nothing\n", "0"), (2 * "<!-- a: written by vera docs -->\n<!-- end -->\n", "2")]
+)
+def test_page_needs_each_block_once(page, text, count):
+    with raises_with(VeraError, str(page), count, "'a'", "<!-- a: written by vera docs -->"):
+        fill_blocks(page, text, {"a": str})
+
+
+def test_docs_verb_lists_stale_pages(page, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("bench.publishing.pages.list_pages", lambda: [(page, {"a": lambda: "new\n"})])
+    assert main(["docs", "--check"]) == 1
+    assert str(page) in capsys.readouterr().err
+    assert main(["docs"]) == 0
+    assert main(["docs", "--check"]) == 0
+
+
+def test_results_pages_need_neither_torch_nor_ray():
+    code = """
+import sys
+from itertools import islice
+from bench.publishing.pages import list_pages, update_pages
+update_pages(islice(list_pages(), 2), write=False)
+print({"torch", "ray"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
