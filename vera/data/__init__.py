@@ -1,9 +1,9 @@
-"""Data sets: three toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and a
-user's own tensors.
+"""Data sets: three toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and user
+tensors.
 
-Labelled data, of which a trial's seed makes a split: tables of the UCI archive, MNIST as a table, tables that
-install with scikit-learn, and a user's own; images of CIFAR10, CIFAR100 and SVHN, and digits as such images.
-StackedMNIST, whose modes can be counted, and images that a model has not seen.
+Labelled data are split by the seed of a trial: tables of the UCI archive, MNIST as a table, tables that
+install with scikit-learn, and user tables; images of CIFAR10, CIFAR100 and SVHN, and digits as such images.
+There are also StackedMNIST, whose modes can be counted, and unseen images.
 """
 
 from vera.data.contract import DataSet, Stream
@@ -16,7 +16,7 @@ from vera.data.epochs import EpochStream
 from vera.data.images.cifar import CIFAR10, CIFAR100
 from vera.data.images.contract import ImageData, ImageSplit
 from vera.data.images.svhn import SVHN
-from vera.data.images.unseen import Unseen
+from vera.data.images.unseen import UnseenSet
 from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.data.tables.contract import LabelledTable, TableContent
 from vera.data.tables.csv_table import CSVTable
@@ -63,7 +63,7 @@ __all__ = [
     "TableContent",
     "TensorData",
     "Toy",
-    "Unseen",
+    "UnseenSet",
     "Wine",
     "as_dataset",
 ]

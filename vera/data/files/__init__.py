@@ -1,1 +1,1 @@
-"""Data files: where they belong, how they are fetched, verified and decoded."""
+"""Data files: locations, downloads, checksums and formats."""

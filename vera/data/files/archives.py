@@ -1,9 +1,9 @@
 """Files inside archives: a member of a zip, or of a zip inside a zip, gzipped or not, as one stream of bytes.
 
-The UCI archive serves a data set's files one by one under its old addresses and zipped together, zips
-included, under its new ones; a reader names the file it wants and need not know. Trap: an archive's own
-checksum is compared when the stream has been read to its end, so whatever is wrong with it shows while it is
-read, and is told here in one kind of error.
+The UCI archive serves the files of a data set one by one at its old addresses, and zipped together (zips
+included) at its new addresses; a reader only names the file that it needs. Trap: the checksum inside an
+archive is compared at the end of the stream, so damage appears while reading. All such errors are raised as
+`DataCorrupt`.
 """
 
 import gzip
@@ -20,17 +20,19 @@ from vera.errors import DataCorrupt
 
 
 class MemberMissing(zipfile.BadZipFile):
-    """A sound zip without the file that is wanted."""
+    """A valid zip does not contain the requested file."""
 
 
 DAMAGE = (EOFError, NotImplementedError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error)
-"""What reading a damaged archive or text may raise."""
+"""Errors raised by reading a damaged archive or text."""
 
 
 @contextmanager
 def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
-    """What `member` holds, unzipped: path itself, or the file in that zip whose name ends with it. `remedy`:
-    if it cannot be."""
+    """Open the decompressed content of `member`: of the path itself, or of a file in that zip.
+
+    Raises `DataCorrupt` for damaged files; `remedy` ends the message.
+    """
     try:
         with ExitStack() as stack:
             stream: IO[bytes] = stack.enter_context(open(path, "rb"))
@@ -46,7 +48,7 @@ def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
 
 
 def find_member(file: IO[bytes], member: str, stack: ExitStack) -> IO[bytes]:
-    """A zip's member whose path ends with `member`, or that of a zip inside; `stack` closes it."""
+    """Open the file whose path ends with `member` in a zip or in a zip inside it; `stack` closes it."""
     archive = stack.enter_context(zipfile.ZipFile(file))
     names = archive.namelist()
     for name in names:
@@ -61,11 +63,11 @@ def find_member(file: IO[bytes], member: str, stack: ExitStack) -> IO[bytes]:
                 return find_member(inner, member, stack)
             except MemberMissing:
                 continue
-    raise MemberMissing(f"it holds no {member}")
+    raise MemberMissing(f"it contains no {member}")
 
 
-def extract(path: Path, member: str, target: Path) -> bool:
-    """Unpack a member into a file of its own; False if the path is no zip or has no such member."""
+def extract_member(path: Path, member: str, target: Path) -> bool:
+    """Extract a member to `target`; return False if the path is not a zip or has no such member."""
     if not zipfile.is_zipfile(path):
         return False
     try:

@@ -1,9 +1,8 @@
-"""Checksums of files that were published without one: recorded when a file first comes, and compared ever
-after.
+"""Checksums of files that were published without one: recorded at the first download and compared afterwards.
 
-They stand in SHA256SUMS beside the files, in the format of `sha256sum`, so that `sha256sum -c SHA256SUMS`
-says what `vera data check` says. Trap: hashing two gigabytes takes seconds. Where a file is only identified,
-its recorded checksum is taken at its word; whoever reads the file itself compares first.
+They are stored in SHA256SUMS in the folder of the files, in the format of `sha256sum`, so `sha256sum -c
+SHA256SUMS` reports the same as `vera data check`. Trap: hashing two gigabytes takes seconds. To identify a
+file, the recorded checksum is trusted; to read a file, its own checksum is compared first.
 """
 
 import hashlib
@@ -16,13 +15,12 @@ from vera.errors import DataCorrupt
 
 SUMS = "SHA256SUMS"
 ABSENT = "absent"
-"""In place of the checksum of a file that is not here, so that trials can be planned before their data is
-fetched."""
+"""Replaces the checksum of a missing file, so that trials can be planned before their data are downloaded."""
 LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 
 
 def compute_sha256(path: Path) -> str:
-    """Of a file's bytes, once in a process as long as the file stays as it is."""
+    """Return the checksum of a file; cached per process while the file is unchanged."""
     try:
         stat = path.stat()
         return _sha256(path, stat.st_size, stat.st_mtime_ns)
@@ -36,12 +34,12 @@ def _sha256(path: Path, size: int, modified: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def recorded(path: Path) -> str | None:
-    """What SHA256SUMS says of a file beside it."""
+def find_recorded_checksum(path: Path) -> str | None:
+    """Return the checksum of a file in SHA256SUMS, or None."""
     return next(
         (
             found[1]
-            for line in _lines(path.parent)
+            for line in _read_lines(path.parent)
             if (found := LINE.fullmatch(line)) and found[2] == path.name
         ),
         None,
@@ -49,25 +47,29 @@ def recorded(path: Path) -> str | None:
 
 
 def identify(path: Path) -> str:
-    """The checksum that stands for a file's content: the recorded one, else its own."""
-    return recorded(path) or compute_sha256(path)
+    """Return the checksum that identifies a file: the recorded one, otherwise its own."""
+    return find_recorded_checksum(path) or compute_sha256(path)
 
 
 def compare_checksum(path: Path, remedy: str) -> str:
-    """A file's own checksum, or `DataCorrupt` if another one was recorded; `remedy` says what to do then."""
-    found, expected = compute_sha256(path), recorded(path)
+    """Return the checksum of a file, or raise `DataCorrupt` if another one was recorded.
+
+    `remedy` ends the message.
+    """
+    found, expected = compute_sha256(path), find_recorded_checksum(path)
     if expected not in (None, found):
-        raise DataCorrupt(f"{path} has changed: its sha256 is {found}, recorded was {expected}. {remedy}")
+        raise DataCorrupt(
+            f"{path} has changed: its sha256 is {found}, the recorded one is {expected}. {remedy}"
+        )
     return found
 
 
-def record(path: Path) -> str:
-    """Write a file's checksum down, in place of what stood there of it; readers of the list see the old one
-    or the new."""
+def record_checksum(path: Path) -> str:
+    """Write the checksum of a file to SHA256SUMS, replacing an older one; the list is replaced atomically."""
     checksum = compute_sha256(path)
     others = [
         line
-        for line in _lines(path.parent)
+        for line in _read_lines(path.parent)
         if not ((found := LINE.fullmatch(line)) and found[2] == path.name)
     ]
     text = "".join(f"{line}\n" for line in [*others, f"{checksum}  {path.name}"])
@@ -76,7 +78,7 @@ def record(path: Path) -> str:
     return checksum
 
 
-def _lines(folder: Path) -> list[str]:
+def _read_lines(folder: Path) -> list[str]:
     try:
         return (folder / SUMS).read_text("utf-8", "surrogateescape").splitlines()
     except OSError:

@@ -1,11 +1,11 @@
-"""Downloads that go on where they stopped: what has come lies in a file, and only the rest of it is asked
-for.
+"""Downloads that resume: the received bytes are kept in a file, and only the rest is requested.
 
-Trap: a connection that ends early looks like the end of the file. A download counts as whole only if it has
-as many bytes as the server announced, and even then only its own checksum says whether two halves belong
-together: that is for the caller.
+Trap: a connection that ends early looks like the end of the file. A download is complete only if it has as
+many bytes as the server announced. The caller must still verify a checksum, because the two halves may come
+from different versions of the file.
 """
 
+from collections.abc import Callable
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -18,12 +18,14 @@ from tqdm import tqdm
 from vera.errors import VeraError
 
 TIMEOUT = 30.0
-"""Seconds without a byte."""
+"""Seconds without a byte before the connection is closed."""
 BLOCK = 1 << 20
+Say = Callable[[str], None]
+"""Reports the progress of a download to the user."""
 
 
 def download(url: str, file: Path) -> None:
-    """Bring what is missing of a file; if that fails, what came is kept for the next time."""
+    """Download the missing bytes of a file; after a failure, the received bytes are kept."""
     have = file.stat().st_size if file.exists() else 0
     request = Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     try:
@@ -31,14 +33,12 @@ def download(url: str, file: Path) -> None:
             _receive(answer, file, have if answer.status == HTTPStatus.PARTIAL_CONTENT else 0)
     except HTTPError as error:
         error.close()
-        if (
-            have and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-        ):  # the server's file is another one by now
-            file.unlink()
+        if have and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            file.unlink()  # the file on the server has changed
             return download(url, file)
         raise VeraError(f"{url} answered {error.code} {error.reason}.") from error
     except (OSError, HTTPException) as error:
-        raise VeraError(f"the download of {url} broke off ({error}).") from error
+        raise VeraError(f"The download of {url} failed ({error}).") from error
     return None
 
 
@@ -54,4 +54,4 @@ def _receive(answer: Any, file: Path, have: int) -> None:
             bar.update(len(block))
     size = file.stat().st_size
     if total not in (None, size):
-        raise OSError(f"{size} of {total} bytes came; the same command goes on from there")
+        raise OSError(f"received {size} of {total} bytes; repeat the command to resume")

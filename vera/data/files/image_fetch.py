@@ -1,27 +1,27 @@
-"""Fetching the image sets through torchvision's downloader.
+"""Download of the image sets with torchvision.
 
-Everything is downloaded and unpacked in a temporary folder inside the data directory, and moved into place
-only after each file has its published checksum: a failure leaves what was there before, a kill at worst a
-hidden folder.
+Files are downloaded and unpacked in a temporary folder inside the data directory, and moved into place only
+after each has its published checksum. A failure leaves the old files unchanged; a killed process leaves at
+most a hidden folder.
 
-Trap: CelebA lies on Google Drive, which refuses most programs, and torchvision takes the package gdown to
-ask. Where that fails, which is often, the error says how to do it by hand.
+Trap: CelebA is on Google Drive, which refuses most programs, and torchvision needs the package gdown for it.
+This often fails; the error then explains the manual download.
 """
 
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vera.data.files.download import Say
 from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
 from vera.data.files.published_file import PublishedFile
 from vera.data.files.torchvision_import import load_torchvision
 from vera.data.images import celeba, cifar, svhn
 from vera.errors import VeraError
 
-Say = Callable[[str], None]
 FILES: dict[str, tuple[PublishedFile, ...]] = {
     "cifar10": (*cifar.CIFAR10_TRAIN, cifar.CIFAR10_TEST),
     "cifar100": (cifar.CIFAR100_TRAIN, cifar.CIFAR100_TEST),
@@ -31,28 +31,29 @@ FILES: dict[str, tuple[PublishedFile, ...]] = {
 BY_HAND = {
     "cifar10": "download https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz and unpack it in {}",
     "cifar100": "download https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz and unpack it in {}",
-    "svhn": "download train_32x32.mat and test_32x32.mat from http://ufldl.stanford.edu/housenumbers/ and place them in {}",
+    "svhn": "download train_32x32.mat and test_32x32.mat from http://ufldl.stanford.edu/housenumbers/ to {}",
     "celeba": "download img_align_celeba.zip and list_eval_partition.txt from the Google Drive folder that "
-    "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html names, with a browser, and place them in {}/celeba",
+    "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html links to, with a browser, to {}/celeba",
 }
-"""What to do where a download fails."""
+"""Instructions for a manual download."""
 
 
 def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> None:
-    """Download the files of a source, look whether they are the published ones, and put them in place."""
+    """Download the files of a source, verify them, and move them into place."""
     directory = resolve_data_dir(data_dir)
-    say(f"{source}: downloading through torchvision")
+    say(f"{source}: downloading with torchvision")
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
         try:
             with set_socket_timeout(30):
                 _download(source, Path(work))
             for file in FILES[source]:
                 file.check(work)
-        except Exception as error:  # whatever a network, a proxy or a disk can do
+        except Exception as error:  # networks, proxies and disks can raise anything
             reason = " ".join(str(error).split())
-            way = BY_HAND[source].format(directory)
+            manual = BY_HAND[source].format(directory)
             raise VeraError(
-                f"{source} could not be fetched ({reason}). By hand: {way}, then run `{format_check_command(source, data_dir)}`."
+                f"{source} could not be downloaded ({reason}). "
+                f"By hand: {manual}, then run `{format_check_command(source, data_dir)}`."
             ) from error
         for path in sorted(
             path for path in Path(work).rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")
@@ -81,7 +82,7 @@ def _download(source: str, work: Path) -> None:
 
 @contextmanager
 def set_socket_timeout(seconds: float) -> Iterator[None]:
-    """torchvision opens its connections without a timeout, and would wait for a silent server for ever."""
+    """Set a default timeout, because torchvision opens connections without one and could wait forever."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(seconds)
     try:

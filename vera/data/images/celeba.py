@@ -1,10 +1,10 @@
-"""CelebA's test faces, as images that a model has not seen: the 19,962 of its test partition, no labels.
+"""The 19,962 test faces of CelebA, without labels, used as unseen images.
 
-torchvision's layout: celeba/img_align_celeba.zip, or the folder celeba/img_align_celeba that it unpacks to,
-and the partition list. "resize" is what the paper's code does: the shorter side becomes 32, so a face of 218
-× 178 becomes one of 39 × 32, which is not square. "centre" cuts the middle 178 × 178 out first. Trap: a
-folder of unpacked files has no published checksum. It is used as it is, and no row tells what was read;
-`Unseen.fingerprint` does.
+The layout is that of torchvision: celeba/img_align_celeba.zip, or the unpacked folder
+celeba/img_align_celeba, and the partition list. "resize" is the paper's transformation: the shorter side
+becomes 32, so a face of 218 × 178 becomes 39 × 32, which is not square. "centre" first crops the middle 178 ×
+178. Trap: there is no published checksum for a folder of unpacked files. It is used without verification, and
+no row records what was read; only `UnseenSet.fingerprint` does.
 """
 
 import os
@@ -21,20 +21,20 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from vera.data.files.locations import DataDir, resolve_data_dir
+from vera.data.files.locations import DataDir, format_remedy, resolve_data_dir
 from vera.data.files.published_file import PublishedFile
 from vera.errors import DataCorrupt, DataMissing
 
-Crop = Literal["resize", "centre"]
+FaceCrop = Literal["resize", "centre"]
 FOLDER, TEST = "celeba/img_align_celeba", "2"
 WIDTH, HEIGHT = 178, 218
 TOP = (HEIGHT - WIDTH) // 2
-SIZES: dict[Crop, tuple[int, int]] = {"resize": (32, 39), "centre": (32, 32)}
-"""Width and height."""
+SIZES: dict[FaceCrop, tuple[int, int]] = {"resize": (32, 39), "centre": (32, 32)}
+"""Width and height of a reduced face."""
 
 
 class FaceFile(PublishedFile):
-    """The archive of all images, or else the folder that it was unpacked to."""
+    """The archive of all images, or the folder to which it was unpacked."""
 
     def find(self, data_dir: DataDir = None) -> Path:
         folder = resolve_data_dir(data_dir) / FOLDER
@@ -51,7 +51,7 @@ class FaceFile(PublishedFile):
             return super().check(data_dir)
         for name in list_face_names(data_dir):
             if not (path / name).is_file():
-                raise DataMissing(f"{name} is not in {path}. Unpack {self.name} there once more.")
+                raise DataMissing(f"{name} is not in {path}. Unpack {self.name} there again.")
         return path
 
 
@@ -60,30 +60,30 @@ PARTITION = PublishedFile("celeba", {"celeba/list_eval_partition.txt": "d32c9cbf
 
 
 def list_face_names(data_dir: DataDir = None) -> list[str]:
-    """Those of the test partition, in the order of the list, whose lines are a file's name and 0, 1 or 2."""
+    """Return the names of the test partition; each line of the list is a file name and 0, 1 or 2."""
     lines = PARTITION.check(data_dir).read_text("ascii").splitlines()
-    return [name for name, part in (line.split() for line in lines if line.strip()) if part == TEST]
+    return [name for name, subset in (line.split() for line in lines if line.strip()) if subset == TEST]
 
 
-def read_faces(crop: Crop, data_dir: DataDir = None) -> Tensor:
-    """All test faces as bytes, (N, 3, 39, 32) or (N, 3, 32, 32)."""
+def read_faces(crop: FaceCrop, data_dir: DataDir = None) -> Tensor:
+    """Return all test faces as bytes, (N, 3, 39, 32) or (N, 3, 32, 32)."""
     names, path = list_face_names(data_dir), IMAGES.check(data_dir)
     width, height = SIZES[crop]
     pixels = np.empty((len(names), height, width, 3), np.uint8)
     try:
-        with _reader(path) as read:
+        with _open_reader(path) as read:
             for row, name in enumerate(names):
-                pixels[row] = _reduced(read(name), crop)
+                pixels[row] = _shrink_face(read(name), crop)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise DataCorrupt(
-            f"An image in {path} cannot be read ({error}). {IMAGES.remedy(data_dir)}"
+            f"An image in {path} cannot be read ({error}). {format_remedy(IMAGES.source, data_dir)}"
         ) from error
     return torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)))
 
 
 @contextmanager
-def _reader(path: Path) -> Iterator[Callable[[str], bytes]]:
-    """A function from an image's name to the bytes of its file."""
+def _open_reader(path: Path) -> Iterator[Callable[[str], bytes]]:
+    """Yield a function that returns the bytes of an image by its name."""
     if path.is_dir():
         yield lambda name: (path / name).read_bytes()
     else:
@@ -91,11 +91,11 @@ def _reader(path: Path) -> Iterator[Callable[[str], bytes]]:
             yield lambda name: archive.read(f"{path.stem}/{name}")
 
 
-def _reduced(content: bytes, crop: Crop) -> NDArray[np.uint8]:
+def _shrink_face(content: bytes, crop: FaceCrop) -> NDArray[np.uint8]:
     with Image.open(BytesIO(content)) as image:
         if image.size != (WIDTH, HEIGHT):
             raise ValueError(
-                f"a face of {image.size[0]} × {image.size[1]} pixels in place of {WIDTH} × {HEIGHT}"
+                f"a face has {image.size[0]} × {image.size[1]} pixels instead of {WIDTH} × {HEIGHT}"
             )
         face = image.convert("RGB")
     if crop == "centre":

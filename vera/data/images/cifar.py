@@ -1,14 +1,14 @@
-"""CIFAR10 and CIFAR100, from the official python version or the official binary version, whichever lies here.
+"""CIFAR10 and CIFAR100, from the official python version or the official binary version.
 
-Both versions were published with the same images in the same order, so the MD5s of the python version stand
-for the content of either: the fingerprint does not depend on the form, and both readers are tested to give
-the same images. Only files with a published checksum are read. Those of the python version are torchvision's;
-the binary ones are MD5s, and for train.bin of CIFAR100, of which no MD5 is known to us, the SHA-1 that
-MXNet's loader carries.
+Both versions contain the same images in the same order, so the MD5s of the python version identify the
+content of either. The fingerprint does not depend on the version, and the tests check that both readers
+return the same images. Only files with a published checksum are read. The checksums of the python version are
+those of torchvision. Those of the binary version are MD5s, except for train.bin of CIFAR100, which has no
+known MD5; its SHA-1 is that of MXNet's loader.
 
-Trap: a pickle is a program. These hold lists, text and one array of bytes; a name that stands for anything
-else is refused (vera/data/files/mnist_wheel.py has the unpickler). Where the array was pickled as it lay,
-column after column, it is read so.
+Trap: unpickling can execute code. These files contain lists, text and one array of bytes, and any other name
+is refused (the unpickler is in vera/data/files/mnist_wheel.py). An array pickled in Fortran order is read in
+that order.
 """
 
 import pickle
@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from vera.data.contract import compute_fingerprint
-from vera.data.files.locations import DataDir
+from vera.data.files.locations import DataDir, format_remedy
 from vera.data.files.mnist_wheel import ArrayUnpickler
 from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
@@ -66,8 +66,10 @@ CIFAR100_TEST = _declare_cifar100(
 
 
 class CIFAR(ImageData):
-    """What the two sets share: their files, and how one is read. `label` names the class, `label_bytes`
-    precede an image."""
+    """What the two sets share: their files and the reader.
+
+    `label` is the key of the classes in a pickle; `label_bytes` is the number of bytes before a binary image.
+    """
 
     flips = True
     label: ClassVar[bytes]
@@ -85,26 +87,26 @@ class CIFAR(ImageData):
         return compute_fingerprint(form=self.test_file.source, version=self.version, files=files)
 
     def read_images(self) -> tuple[Images, Images]:
-        parts = [self.read(file, self.data_dir) for file in self.train_files]
-        train = torch.cat([images for images, _ in parts]), torch.cat([labels for _, labels in parts])
+        batches = [self.read(file, self.data_dir) for file in self.train_files]
+        train = torch.cat([images for images, _ in batches]), torch.cat([labels for _, labels in batches])
         return train, self.read(self.test_file, self.data_dir)
 
     @classmethod
     def read(cls, file: PublishedFile, data_dir: DataDir = None) -> Images:
-        """The images of one file and their classes."""
+        """Return the images of one file and their classes."""
         path = file.check(data_dir)
         if path.suffix == ".bin":
             records = np.fromfile(path, np.uint8).reshape(-1, cls.label_bytes + PIXELS)
             pixels, labels = records[:, cls.label_bytes :], records[:, cls.label_bytes - 1].astype(np.int64)
         else:
-            pixels, labels = read_pickle(path, cls.label, file.remedy(data_dir))
+            pixels, labels = read_pickle(path, cls.label, format_remedy(file.source, data_dir))
         return torch.from_numpy(np.array(pixels, order="C")).view(-1, 3, 32, 32), torch.from_numpy(labels)
 
 
 @datasets.register("cifar10")
 class CIFAR10(CIFAR):
-    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; on part of the training
-    batches if told so."""
+    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; `batches` selects training
+    batches."""
 
     classes, label, label_bytes = 10, b"labels", 1
     test_file = CIFAR10_TEST
@@ -119,7 +121,7 @@ class CIFAR10(CIFAR):
         super().__init__(data_dir, labels_per_class)
         if not batches or list(batches) != sorted(set(batches)) or batches[-1] > len(CIFAR10_TRAIN):
             raise SettingError(
-                f"CIFAR10: batches must be some of 1, 2, 3, 4, 5 in this order, got {batches!r}."
+                f"CIFAR10: batches must be a subset of 1, 2, 3, 4, 5 in ascending order, got {batches!r}."
             )
         self.train_files = tuple(CIFAR10_TRAIN[number - 1] for number in batches)
         numbers = f"batch{'es' if len(batches) > 1 else ''} {', '.join(map(str, batches))}"
@@ -130,13 +132,13 @@ class CIFAR10(CIFAR):
         )
 
     def read_images(self) -> tuple[Images, Images]:
-        with _name_batches_here(self.data_dir):
+        with _name_available_batches(self.data_dir):
             return super().read_images()
 
     @staticmethod
     def locate(data_dir: DataDir = None, batches: Sequence[int] = (1, 2, 3, 4, 5)) -> Path:
-        """The folder of the test images, or `DataMissing`, of one of these training batches too."""
-        with _name_batches_here(data_dir):
+        """Return the folder of the test images, or raise `DataMissing` for any of the batches."""
+        with _name_available_batches(data_dir):
             train = (CIFAR10_TRAIN[number - 1] for number in batches)
             test, *_ = (file.find(data_dir) for file in (CIFAR10_TEST, *train))
             return test.parent
@@ -155,53 +157,53 @@ class CIFAR100(CIFAR):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the files, or `DataMissing`."""
+        """Return the folder of the files, or raise `DataMissing`."""
         test, _ = (file.find(data_dir) for file in (CIFAR100_TEST, CIFAR100_TRAIN))
         return test.parent
 
 
-class _Array:
-    """A pickled array of bytes: made empty, then given (version, shape, dtype, whether column after column,
-    raw bytes)."""
+class _PickledBytes:
+    """A pickled array of bytes: created empty, then set to (version, shape, dtype, Fortran order, raw
+    bytes)."""
 
     def __init__(self, *placeholder: Any) -> None:
         self.values: Bytes = np.empty(0, np.uint8)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, shape, dtype, by_columns, raw = state
+        _, shape, dtype, fortran, raw = state
         if getattr(dtype, "code", None) != "u1":
-            raise pickle.UnpicklingError("its array is not one of bytes")
-        self.values = np.frombuffer(raw, np.uint8).reshape(shape, order="F" if by_columns else "C")
+            raise pickle.UnpicklingError("its array does not contain bytes")
+        self.values = np.frombuffer(raw, np.uint8).reshape(shape, order="F" if fortran else "C")
 
 
 class BatchUnpickler(ArrayUnpickler):
-    """Admits the names that a pickled array of bytes consists of."""
+    """Admits only the names in a pickled array of bytes."""
 
     admitted = ArrayUnpickler.admitted | {
-        (module, "_reconstruct"): _Array for module in ("numpy.core.multiarray", "numpy._core.multiarray")
+        (module, "_reconstruct"): _PickledBytes
+        for module in ("numpy.core.multiarray", "numpy._core.multiarray")
     }
 
 
 def read_pickle(path: Path, label: bytes, remedy: str) -> tuple[Bytes, NDArray[np.int64]]:
-    """Rows of pixels, and classes, of a batch in the python version."""
+    """Return the rows of pixels and the classes of a batch in the python version."""
     try:
         batch = BatchUnpickler(BytesIO(path.read_bytes()), encoding="bytes").load()
         return batch[b"data"].values, np.array(batch[label], np.int64)
-    except Exception as error:  # a pickle can be wrong in any way
+    except Exception as error:  # a damaged pickle can raise anything
         raise DataCorrupt(f"{path} is not a batch of CIFAR images: {error}. {remedy}") from error
 
 
 @contextmanager
-def _name_batches_here(data_dir: DataDir) -> Iterator[None]:
-    """Where something is missing, the error says which training batches are here, if some are and others are
-    not."""
+def _name_available_batches(data_dir: DataDir) -> Iterator[None]:
+    """Add the available training batches to a `DataMissing`, if some are available and others are not."""
     try:
         yield
     except DataMissing as error:
-        here = [number for number, file in enumerate(CIFAR10_TRAIN, 1) if file.is_here(data_dir)]
-        if not 0 < len(here) < len(CIFAR10_TRAIN):
+        available = [number for number, file in enumerate(CIFAR10_TRAIN, 1) if file.is_available(data_dir)]
+        if not 0 < len(available) < len(CIFAR10_TRAIN):
             raise
-        spelled = "+".join(map(str, here))
+        spelled = "+".join(map(str, available))
         raise DataMissing(
-            f"{error} To train on the batches that are here alone, say so: batches={spelled}."
+            f"{error} To train on the available batches only, set batches={spelled}."
         ) from error

@@ -1,12 +1,12 @@
-"""Labelled images: kept as bytes, shown to a method as floats in [-1, 1], each time a little shifted.
+"""Labelled images: stored as bytes, and converted to randomly shifted floats in [-1, 1] for each batch.
 
-The training view is the paper's: reflect-pad by 4 and cut the old size out of it anywhere; a horizontal flip
-half of the time where a mirrored image is still one of its class, so for CIFAR and never for house numbers or
-digits; no noise. All training images train and the test set is held out, without augmentation; there is no
-validation part, so a seed decides which labels show, and no more.
+The augmentation is that of the paper: reflect-pad by 4, crop to the old size at a random position, and flip
+horizontally with probability 1/2 if a mirrored image keeps its class (CIFAR, but not house numbers or
+digits). There is no noise. All training images train, and the test set is held out without augmentation.
+There is no validation set, so a seed decides only which labels are available.
 
-Trap: the view is drawn anew at every access and from the stream's own generator, or a resumed run would see
-other images.
+Trap: the augmentation is redrawn at every access, from the stream's own generator; otherwise a resumed run
+would see other images.
 """
 
 from abc import abstractmethod
@@ -24,13 +24,13 @@ Images = tuple[Tensor, Tensor]
 
 
 class ImageData(LabelledData):
-    """A source of images; nothing is read before the first split."""
+    """A source of images; files are read at the first split."""
 
     version: ClassVar[int] = 1
     channels: int = 3
     side: int = 32
     flips: ClassVar[bool] = False
-    """Whether a mirrored image is still one of its class."""
+    """Whether a mirrored image keeps its class."""
 
     def __init__(self, labels_per_class: int | None) -> None:
         self.labels_per_class = labels_per_class
@@ -38,7 +38,7 @@ class ImageData(LabelledData):
 
     @abstractmethod
     def read_images(self) -> tuple[Images, Images]:
-        """All training images, and all held-out ones."""
+        """Return all training images and all held-out images."""
 
     def split(self, seed: int) -> "ImageSplit":
         train, (held_out, held_out_labels) = self.read_images()
@@ -47,8 +47,8 @@ class ImageData(LabelledData):
 
 
 class ImageSplit(Split):
-    """Training images as bytes, held-out images as floats; a batch shows its images shifted by up to an
-    eighth of their side."""
+    """Training images as bytes, held-out images as floats; batches are shifted by up to an eighth of the
+    side."""
 
     def __init__(
         self, source: ImageData, train: Images, held_out: Images, labelled_rows: Tensor | None
@@ -56,7 +56,7 @@ class ImageSplit(Split):
         super().__init__(source, train, held_out, labelled_rows)
         self.flips, self.margin = source.flips, source.side // 8
         shape = (source.channels, source.side, source.side)
-        for part, x, dtype in (
+        for subset, x, dtype in (
             ("training", self.train, torch.uint8),
             ("held-out", self.held_out, torch.float32),
         ):
@@ -64,7 +64,7 @@ class ImageSplit(Split):
                 found = f"{tuple(x.shape[1:])} of {str(x.dtype).removeprefix('torch.')}"
                 expected = f"{shape} of {str(dtype).removeprefix('torch.')}"
                 raise SettingError(
-                    f"The data set '{self.name}' has {part} images of shape {found}, they must be {expected}."
+                    f"The data set '{self.name}' has {subset} images of shape {found}, expected {expected}."
                 )
 
     def select_points(self, rows: Tensor, rng: torch.Generator) -> Tensor:
@@ -72,17 +72,16 @@ class ImageSplit(Split):
 
 
 def draw_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) -> Tensor:
-    """Each image reflect-padded by `margin`, cut to its old size at a random place and, if `flips`, mirrored
-    half of the time.
+    """Return each image reflect-padded by `margin`, cropped at a random position and, if `flips`, randomly
+    mirrored.
 
-    Nothing is padded: a pixel of the view is looked up at the place that the padding would have copied it
-    from.
+    No padded image is built: each pixel is read from the position that padding would have copied.
     """
     n, channels, height, width = images.shape
     shift = torch.randint(-margin, margin + 1, (2, n, 1), generator=rng)
     y, x = (
-        reflected(torch.arange(height) + shift[0], height),
-        reflected(torch.arange(width) + shift[1], width),
+        reflect_index(torch.arange(height) + shift[0], height),
+        reflect_index(torch.arange(width) + shift[1], width),
     )
     if flips:
         x = torch.where(torch.randint(2, (n, 1), generator=rng).bool(), x.flip(1), x)
@@ -90,8 +89,8 @@ def draw_view(images: Tensor, margin: int, flips: bool, rng: torch.Generator) ->
     return images.flatten(2).gather(2, pixel).view_as(images)
 
 
-def reflected(index: Tensor, size: int) -> Tensor:
-    """Where a place outside 0..size-1 lies when the image is mirrored at its outermost pixels, which are not
+def reflect_index(index: Tensor, size: int) -> Tensor:
+    """Return the index inside 0..size-1 that reflection at the outermost pixels gives; those are not
     repeated."""
     last = size - 1
     return last - (last - index.abs()).abs()

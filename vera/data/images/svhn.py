@@ -1,7 +1,7 @@
-"""SVHN: house numbers, one digit in the middle of each 32 × 32 image, in MATLAB files in the data directory
-itself.
+"""SVHN: house numbers, with one digit in the middle of each 32 × 32 image, in MATLAB files in the data
+directory.
 
-The `extra` set is not used. Trap: the files count the digit 0 as class 10, and keep their images (row,
+The `extra` set is not used. Trap: the files label the digit 0 as class 10, and their image axes are (row,
 column, channel, image).
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from vera.data.contract import compute_fingerprint
-from vera.data.files.locations import DataDir
+from vera.data.files.locations import DataDir, format_remedy
 from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt
@@ -44,20 +44,20 @@ class SVHN(ImageData):
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        """The folder of the files, or `DataMissing`."""
+        """Return the folder of the files, or raise `DataMissing`."""
         test, _ = (file.find(data_dir) for file in (TEST, TRAIN))
         return test.parent
 
 
 def read_mat(file: PublishedFile, data_dir: DataDir = None) -> Images:
-    """The images of one file and their classes, the digit 0 as class 0."""
+    """Return the images of one file and their classes, with the digit 0 as class 0."""
     path = file.check(data_dir)
-    scipy_io = import_module("scipy.io")  # late: nothing else needs it
+    scipy_io = import_module("scipy.io")  # imported late because nothing else needs it
     try:
         content = scipy_io.loadmat(path, variable_names=("X", "y"))
         pixels, digits = content["X"].transpose(3, 2, 0, 1), content["y"].reshape(-1)
-    except Exception as error:  # a damaged file can fail in any way
+    except Exception as error:  # a damaged file can raise anything
         raise DataCorrupt(
-            f"{path} is not a file of house numbers: {error}. {file.remedy(data_dir)}"
+            f"{path} is not a file of house numbers: {error}. {format_remedy(file.source, data_dir)}"
         ) from error
     return torch.from_numpy(np.ascontiguousarray(pixels)), torch.from_numpy(digits.astype(np.int64) % 10)

@@ -1,12 +1,12 @@
-"""Unseen images: what a model was not trained on, to ask whether it gives them a lower density (Table 5).
+"""Unseen images: images on which a model was not trained, to test whether they get a lower density (Table 5).
 
-An unseen set is made for a split, for it has the shape of the split's images, and some sets are made of its
-held-out images. Images are floats in [-1, 1]. The fingerprint is one of these floats, so it needs the images;
-it is the same wherever they were read from.
+An unseen set belongs to a split: it has the shape of the split's images, and some sets are derived from its
+held-out images. Images are floats in [-1, 1]. The fingerprint is a hash of these floats, so it needs the
+images, and it does not depend on the files from which they were read.
 
-Trap: an interpolated image is the average of two held-out images, not of one and of an average. The held-out
-images are shuffled and cut into batches of 100, each is averaged with the batch before it, and the first has
-none before it: 9,900 of 10,000.
+Trap: an interpolated image is the average of two held-out images, not of an image and an average. The
+held-out images are shuffled and split into batches of 100, and each batch is averaged with the previous one.
+The first batch has no previous one, so 10,000 images give 9,900.
 """
 
 import hashlib
@@ -22,9 +22,7 @@ from torch.nn.functional import avg_pool2d
 from vera.data.digits.pixels import scale_pixels
 from vera.data.files.locations import DataDir
 from vera.data.files.published_file import PublishedFile
-from vera.data.images import celeba, cifar, svhn
-from vera.data.images import photo_patches as photos
-from vera.data.images.celeba import Crop
+from vera.data.images import celeba, cifar, photo_patches, svhn
 from vera.data.labelled import Split
 from vera.errors import SettingError
 from vera.spec.registry import unseen_sets
@@ -32,28 +30,29 @@ from vera.spec.settings import validated
 from vera.training.random_state import derive_seed
 
 BATCH = 100
-"""Images that are averaged with the batch before them."""
-PICTURE_SIDE = 32
+"""Images per batch of the interpolated set."""
+SOURCE_SIDE = 32
+"""Width of the images of other sets."""
 
 
-class Unseen(ABC):
-    """Images for a split of images; made when they are first asked for."""
+class UnseenSet(ABC):
+    """Unseen images for a split of images; created at the first access."""
 
     name: ClassVar[str]
 
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0) -> None:
         if split.side is None:
             raise SettingError(
-                f"The unseen set '{self.name}' is for images; the data set '{split.name}' has none."
+                f"The unseen set '{self.name}' needs images; the data set '{split.name}' has none."
             )
         self.split, self.data_dir, self.seed = split, data_dir, seed
 
     @abstractmethod
-    def make(self) -> Tensor: ...
+    def build_images(self) -> Tensor: ...
 
     @cached_property
     def images(self) -> Tensor:
-        return self.make()
+        return self.build_images()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -62,51 +61,47 @@ class Unseen(ABC):
         digest.update(self.images.contiguous().numpy().data)
         return digest.hexdigest()[:16]
 
-    def generator(self) -> torch.Generator:
+    def build_generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(derive_seed(self.seed, f"unseen {self.name}"))
 
 
-class Pictures(Unseen):
-    """Pictures of another set, 32 pixels wide and in colour; averaged down to a split's side where that is a
-    half or a quarter."""
+class OtherImages(UnseenSet):
+    """Colour images of another set, 32 pixels wide, averaged down to the side of the split (16 or 8)."""
 
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0) -> None:
         super().__init__(split, data_dir, seed)
-        if split.channels != 3 or split.side is None or PICTURE_SIDE % split.side:
+        if split.channels != 3 or split.side is None or SOURCE_SIDE % split.side:
             raise SettingError(
-                f"The unseen set '{self.name}' has colour images of side {PICTURE_SIDE}, which can be made to fit side 16 and 8; "
+                f"The unseen set '{self.name}' has colour images of side {SOURCE_SIDE} (or 16, 8 reduced); "
                 f"'{split.name}' has {split.channels or 'no'} channels and side {split.side}."
             )
-        self.factor = PICTURE_SIDE // split.side
+        self.factor = SOURCE_SIDE // split.side
 
     files: ClassVar[tuple[PublishedFile, ...]] = ()
 
     @abstractmethod
     def read(self) -> Tensor:
-        """Bytes, (N, 3, height, 32)."""
+        """Return bytes (N, 3, height, 32)."""
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """The folder of its files, or `DataMissing`."""
+        """Return the folder of the files, or raise `DataMissing`."""
         first, *_ = (file.find(data_dir) for file in cls.files)
         return first.parent
 
     @classmethod
     def verify(cls, data_dir: DataDir = None) -> None:
-        """`DataMissing` or `DataCorrupt`, if they are not here as they were published."""
+        """Raise `DataMissing` or `DataCorrupt` unless all files are the published ones."""
         for file in cls.files:
             file.check(data_dir)
 
-    def make(self) -> Tensor:
-        return (
-            scale_pixels(self.read())
-            if self.factor == 1
-            else scale_pixels(avg_pool2d(self.read().float(), self.factor))
-        )
+    def build_images(self) -> Tensor:
+        images = self.read()
+        return scale_pixels(images if self.factor == 1 else avg_pool2d(images.float(), self.factor))
 
 
 @unseen_sets.register("cifar10-test")
-class CIFAR10Test(Pictures):
+class CIFAR10Test(OtherImages):
     """Unseen: the 10,000 test images of CIFAR10."""
 
     name, files = "cifar10-test", (cifar.CIFAR10_TEST,)
@@ -116,7 +111,7 @@ class CIFAR10Test(Pictures):
 
 
 @unseen_sets.register("cifar100-test")
-class CIFAR100Test(Pictures):
+class CIFAR100Test(OtherImages):
     """Unseen: the 10,000 test images of CIFAR100."""
 
     name, files = "cifar100-test", (cifar.CIFAR100_TEST,)
@@ -126,7 +121,7 @@ class CIFAR100Test(Pictures):
 
 
 @unseen_sets.register("svhn-test")
-class SVHNTest(Pictures):
+class SVHNTest(OtherImages):
     """Unseen: the 26,032 test images of SVHN."""
 
     name, files = "svhn-test", (svhn.TEST,)
@@ -136,14 +131,16 @@ class SVHNTest(Pictures):
 
 
 @unseen_sets.register("celeba-test")
-class CelebATest(Pictures):
+class CelebATest(OtherImages):
     """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or the middle of each, 32 ×
     32."""
 
     name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
 
     @validated
-    def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0, crop: Crop = "resize") -> None:
+    def __init__(
+        self, split: Split, data_dir: DataDir = None, seed: int = 0, crop: celeba.FaceCrop = "resize"
+    ) -> None:
         super().__init__(split, data_dir, seed)
         self.crop = crop
 
@@ -152,61 +149,61 @@ class CelebATest(Pictures):
 
 
 @unseen_sets.register("photos")
-class Photos(Pictures):
+class PhotoPatches(OtherImages):
     """Unseen: 520 patches of two photographs, installed with scikit-learn."""
 
     name = "photos"
 
     def read(self) -> Tensor:
-        return photos.read_patches()
+        return photo_patches.read_patches()
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:
-        return photos.find_photo_folder()
+        return photo_patches.find_photo_folder()
 
 
 @unseen_sets.register("interpolated")
-class Interpolated(Unseen):
+class InterpolatedImages(UnseenSet):
     """Unseen: averages of two held-out images each, 9,900 of 10,000."""
 
     name = "interpolated"
 
-    def make(self) -> Tensor:
+    def build_images(self) -> Tensor:
         held_out = self.split.held_out
         if len(held_out) < 2 * BATCH:
             raise SettingError(
                 f"'interpolated' needs {2 * BATCH} held-out images, '{self.split.name}' has {len(held_out)}."
             )
-        order = torch.randperm(len(held_out), generator=self.generator())
+        order = torch.randperm(len(held_out), generator=self.build_generator())
         shuffled = held_out[order[: len(order) // BATCH * BATCH]]
         return (shuffled[BATCH:] + shuffled[:-BATCH]) / 2
 
 
 @unseen_sets.register("inverted")
-class Inverted(Unseen):
+class InvertedImages(UnseenSet):
     """Unseen: the held-out images with light and dark exchanged."""
 
     name = "inverted"
 
-    def make(self) -> Tensor:
+    def build_images(self) -> Tensor:
         return -self.split.held_out
 
 
 @unseen_sets.register("uniform")
-class Uniform(Unseen):
+class UniformNoise(UnseenSet):
     """Unseen: uniform noise, as many images as are held out."""
 
     name = "uniform"
 
-    def make(self) -> Tensor:
-        return torch.empty(self.split.held_out.shape).uniform_(-1, 1, generator=self.generator())
+    def build_images(self) -> Tensor:
+        return torch.empty(self.split.held_out.shape).uniform_(-1, 1, generator=self.build_generator())
 
 
 @unseen_sets.register("constant")
-class Constant(Unseen):
+class ConstantImage(UnseenSet):
     """Unseen: one black image; more of them would all have its score."""
 
     name = "constant"
 
-    def make(self) -> Tensor:
+    def build_images(self) -> Tensor:
         return torch.full((1, *self.split.held_out.shape[1:]), -1.0)

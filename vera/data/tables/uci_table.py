@@ -88,7 +88,7 @@ def _load_content(kind: type[UCITable], path: Path, checksum: str, remedy: str) 
     def convert() -> Array:
         compare_checksum(path, remedy)
         if kind.file.published:
-            kind.file.unpack(path, remedy)
+            kind.file.verify_members(path, remedy)
         content = kind.read(path, remedy)
         _check(kind, content, path, remedy)
         return content

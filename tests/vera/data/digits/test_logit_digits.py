@@ -153,7 +153,8 @@ def test_another_side_is_refused():
 def test_reading_the_embedded_digits_imports_nothing_heavy():
     code = (
         "import sys, vera.data; vera.data.EmbeddedMNISTLogit().stream(8, 0).next_batch(); "
-        "heavy = {'mlxtend', 'pandas', 'matplotlib', 'sklearn', 'torchvision'}; print(heavy & set(sys.modules))"
+        "heavy = {'mlxtend', 'pandas', 'matplotlib', 'sklearn', 'torchvision'}; "
+        "print(heavy & set(sys.modules))"
     )
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False

