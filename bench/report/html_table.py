@@ -26,9 +26,11 @@ class HtmlTable:
 def build_table(sheet: Sheet) -> HtmlTable:
     columns = lay_out(sheet)
     headers = [HtmlCell(column.header, _choose_style(column)) for column in columns]
-    lines = [[_build_cell(column, i) for column in columns] for i in range(len(sheet.lines))]
-    for line in lines:
-        line[0] = HtmlCell(line[0].text, _choose_style(columns[0]))
+    first, *others = columns
+    lines = [
+        [HtmlCell(first.texts[i], _choose_style(first)), *(_build_cell(column, i) for column in others)]
+        for i in range(len(sheet.lines))
+    ]
     return HtmlTable(make_heading(sheet), headers, lines)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from bench.artifact import Artifact
 from bench.judging.results import Results
@@ -47,21 +46,18 @@ def render_page(artifacts: Iterable[Artifact], found: Sequence[Results], warning
     known = list(artifacts)
     counts = {results.profile: len(results.rows) for results in found}
     style, script = _read_asset("style.css"), _read_asset("script.js")
-    return (
-        load_templates()
-        .get_template("page.html.j2")
-        .render(
-            title=TITLE,
-            subtitle=f"{found[0].source} results ({', '.join(counts)} profile)",
-            policy=_make_policy(style, script),
-            style=style,
-            script=script,
-            facts=_summarise_store(found),
-            contents=[ContentsEntry(profile, counts.get(profile, 0)) for profile in PROFILE_ORDER],
-            warnings=warnings,
-            point_limit=POINT_LIMIT,
-            sections=[build_section(known, results) for results in found],
-        )
+    template = load_templates().get_template("page.html.j2")
+    return template.render(
+        title=TITLE,
+        subtitle=f"{found[0].source} results ({', '.join(counts)} profile)",
+        policy=_make_policy(style, script),
+        style=style,
+        script=script,
+        facts=_summarise_store(found),
+        contents=[ContentsEntry(profile, counts.get(profile, 0)) for profile in PROFILE_ORDER],
+        warnings=warnings,
+        point_limit=POINT_LIMIT,
+        sections=[build_section(known, results) for results in found],
     )
 
 
@@ -79,8 +75,8 @@ def load_templates() -> Environment:
     return environment
 
 
-def _read_asset(name: str) -> Markup:
-    return Markup((FOLDER / name).read_text(encoding="utf-8"))
+def _read_asset(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def _make_policy(style: str, script: str) -> str:

@@ -125,13 +125,13 @@ class Browser:
         self._record(message.get("method"), message.get("params", {}))
         return message
 
-    def _record(self, method, said):
+    def _record(self, method, parameters):
         self._loads += method == "Page.loadEventFired"
         if method == "Network.requestWillBeSent":
-            self.requests.append(said["request"]["url"])
+            self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown" or (
-            method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning")
+            method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning")
         ):
-            self.complaints.append(said)
-        elif method == "Log.entryAdded" and said["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(said["entry"]["text"])
+            self.complaints.append(parameters)
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(parameters["entry"]["text"])

@@ -87,7 +87,7 @@ def test_a_bracket_at_the_start_of_a_line_is_not_an_option_of_the_line_break():
     assert [line[0] for line in body(render_latex(table("[x]", "*")))] == ["{", "{"]
 
 
-def compiled(compiler, folder, content):
+def compile_document(compiler, folder, content):
     (folder / "all.tex").write_text(DOCUMENT % content, encoding="utf-8")
     command = [compiler, *COMPILERS[compiler], "all.tex"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
@@ -99,7 +99,7 @@ def compiler(tmp_path):
     needed = bool(os.environ.get("VERA_NEEDS_TEX"))  # set in CI
     if found is None and not needed:
         pytest.skip("neither pdflatex nor tectonic is installed")
-    if not needed and compiled(found, tmp_path, "plain words\n").returncode:
+    if not needed and compile_document(found, tmp_path, "plain words\n").returncode:
         pytest.skip(f"{found} cannot compile a plain document with booktabs")
     return found
 
@@ -108,7 +108,7 @@ def test_tex_compiles_it(golden, tmp_path, compiler):
     every_character = "".join([*module._MATHS, *module._TEXT])
     sheets = [golden["golden-table"].render(Results.open(GOLDEN, profile)) for profile in PROFILES]
     awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
-    done = compiled(compiler, tmp_path, "".join(map(render_latex, (*sheets, awkward))))
+    done = compile_document(compiler, tmp_path, "".join(map(render_latex, (*sheets, awkward))))
     assert done.returncode == 0, done.stdout[-2000:]
 
 
@@ -132,6 +132,6 @@ def test_the_papers_tables_fit_the_page(tmp_path, compiler, name):
     outcomes = ("ok", "ok", "diverged")
     made = [record_of(trial, seed, outcome, **(metrics if outcome == "ok" else {}))
             for trial in artifact.trials("laptop") for seed, outcome in enumerate(outcomes)]  # fmt: skip
-    done = compiled(compiler, tmp_path, render_latex(artifact.render(results_of(tmp_path, made))))
+    done = compile_document(compiler, tmp_path, render_latex(artifact.render(results_of(tmp_path, made))))
     assert done.returncode == 0, done.stdout[-2000:]
     assert not re.findall(r"Overfull \\hbox|Float too large", done.stdout)

@@ -41,8 +41,8 @@ def score(html, profile, of):
 
 def test_the_header_summarises_the_store(html):
     facts = html.one("header").one("dl")
-    said = dict(zip([dt.text for dt in facts.all("dt")], [dd.text for dd in facts.all("dd")], strict=True))
-    assert said == {
+    shown = dict(zip([dt.text for dt in facts.all("dt")], [dd.text for dd in facts.all("dd")], strict=True))
+    assert shown == {
         "Store": "local: trained here",
         "Trials": "6: ok (4), diverged (1), error (1)",
         "Finished": "2026-02-03",
@@ -65,9 +65,9 @@ def test_every_profile_has_its_own_section_and_banner(html):
 
 
 def test_the_contents_name_profiles_without_trials(html):
-    said = [item.text for item in html.one("nav").all("li")]
-    assert said[0] == "paper profile: no trials"
-    assert said[1].startswith("laptop profile: 5 trials")
+    shown = [item.text for item in html.one("nav").all("li")]
+    assert shown[0] == "paper profile: no trials"
+    assert shown[1].startswith("laptop profile: 5 trials")
     assert (
         html.one("nav").one("p").text == "Only numbers of the paper profile are comparable with the paper's."
     )
@@ -232,6 +232,8 @@ def test_headers_have_a_scope_and_images_a_description(html):
     assert all(table.attributes["aria-label"] for table in html.all("table"))
     assert all(button.text and button.attributes["type"] == "button" for button in html.all("button"))
     assert html.attributes["lang"] == "en"
+    scrollable = [*html.all(role="region"), *html.all("pre")]
+    assert all(node.attributes["tabindex"] == "0" for node in scrollable), "scrolls by keyboard"
 
 
 def test_the_same_rows_give_the_same_bytes(folder, text):

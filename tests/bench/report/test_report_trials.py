@@ -39,8 +39,8 @@ def test_a_trial_has_a_line_with_sort_values(html):
     table = html.one("table", aria_label="Trials of the laptop profile")
     keys = [th.attributes["data-key"] for th in table.one("thead").all("th")]
     line = body(html, "vera0").children[0]
-    said = dict(zip(keys, line.children, strict=True))
-    assert {key: cell.text for key, cell in said.items()} == {
+    shown = dict(zip(keys, line.children, strict=True))
+    assert {key: cell.text for key, cell in shown.items()} == {
         "id": "vera0lap",
         "sweep": "table90",
         "label": "VERA λ=1",
@@ -53,7 +53,7 @@ def test_a_trial_has_a_line_with_sort_values(html):
         "loss": "1.5",
         "seconds": "200.0",
     }
-    assert said["test_log_likelihood"].attributes["data-value"] == "-1138.5"
+    assert shown["test_log_likelihood"].attributes["data-value"] == "-1138.5"
 
 
 def test_a_trial_that_did_not_end_ok_lists_no_metrics(html):
@@ -64,14 +64,14 @@ def test_a_trial_that_did_not_end_ok_lists_no_metrics(html):
 
 
 def test_details_hold_metrics_settings_and_provenance(html):
-    said = facts(body(html, "vera0"))
-    assert said["test_log_likelihood"] == "−1138.5"
-    assert said["method.lr"] == "0.003"
-    assert said["networks.energy.blocks"] == "4"
-    assert said["evaluate_every"] == "null"
-    assert said["git_commit"] == "c0ffeec0ff (changed)"
-    assert said["versions.torch"] == "2.13.0"
-    assert (said["processor"], said["device"]) == ("An Old Processor", "cpu")
+    shown = facts(body(html, "vera0"))
+    assert shown["test_log_likelihood"] == "−1138.5"
+    assert shown["method.lr"] == "0.003"
+    assert shown["networks.energy.blocks"] == "4"
+    assert shown["evaluate_every"] == "null"
+    assert shown["git_commit"] == "c0ffeec0ff (changed)"
+    assert shown["versions.torch"] == "2.13.0"
+    assert (shown["processor"], shown["device"]) == ("An Old Processor", "cpu")
     assert "vera replay vera0lap --results-dir /" in body(html, "vera0").text
 
 

@@ -1,5 +1,5 @@
-"""A table and a figure over made-up trials, as a user's own file would declare them: all kinds of cells, all
-awkward characters."""
+"""A plug-in with a table and a figure of invented trials: all kinds of cells, and characters that need
+escaping."""
 
 from bench.artifact import Artifact, Column, Drawing, Sheet
 from bench.catalogue import catalogue
@@ -22,8 +22,8 @@ LINES = {
 }
 
 
-def declared(profile):
-    """Label → trial."""
+def declare_trials(profile):
+    """The trials by label."""
     specs = {
         label: TrialSpec({"name": "digits"}, {}, method, STEPS[profile])
         for label, (method, _) in LINES.items()
@@ -31,33 +31,34 @@ def declared(profile):
     return {label: Trial(spec, profile, label=label) for label, spec in specs.items()}
 
 
-def cell(results, label):
-    return results.cell(declared(results.profile)[label], "likelihood", LINES[label][1])
+def read_cell(results, label):
+    return results.cell(declare_trials(results.profile)[label], "likelihood", LINES[label][1])
 
 
-def vera_beats_pcd(results):
-    return check_above("VERA", cell(results, "VERA λ=1"), "PCD", cell(results, "PCD"))
+def check_vera_beats_pcd(results):
+    return check_above("VERA", read_cell(results, "VERA λ=1"), "PCD", read_cell(results, "PCD"))
 
 
-def ml_is_best(results):
-    return check_above("ML", cell(results, "ML"), "VERA", cell(results, "VERA λ=1"))
+def check_ml_is_best(results):
+    return check_above("ML", read_cell(results, "ML"), "VERA", read_cell(results, "VERA λ=1"))
 
 
-class Golden(Artifact):
+class GoldenArtifact(Artifact):
     def trials(self, profile):
-        return iter(declared(profile).values())
+        return iter(declare_trials(profile).values())
 
     def caption(self, results):
-        return f"Made-up likelihoods in nats. {describe_origin([row for t in self.trials(results.profile) for row in results.find_rows(t)])}"
+        rows = results.find_all_rows(self.trials(results.profile))
+        return f"Made-up likelihoods in nats. {describe_origin(rows)}"
 
 
 @catalogue.register
-class GoldenTable(Golden):
+class GoldenTable(GoldenArtifact):
     name = "golden-table"
     title = "Table G: likelihood & more, 100 % made up"
     claims = (
-        Claim("best", "maximum likelihood is the best", "Sec. 1", ml_is_best),
-        Claim("beats", "VERA beats PCD", "Sec. 2", vera_beats_pcd),
+        Claim("best", "maximum likelihood is the best", "Sec. 1", check_ml_is_best),
+        Claim("beats", "VERA beats PCD", "Sec. 2", check_vera_beats_pcd),
     )
 
     def render(self, results):
@@ -71,7 +72,7 @@ class GoldenTable(Golden):
         lines = tuple(
             {
                 "method": label,
-                "likelihood": cell(results, label),
+                "likelihood": read_cell(results, label),
                 "rate": 1 / 3 if label == "ML" else None,
                 "mark": remarks.get(label),
             }
@@ -82,12 +83,12 @@ class GoldenTable(Golden):
 
 
 @catalogue.register
-class GoldenFigure(Golden):
+class GoldenFigure(GoldenArtifact):
     name = "golden-figure"
     title = "Figure G: samples"
 
     def render(self, results):
-        row = results.find_rows(declared(results.profile)["ML"])[0]
+        row = results.find_rows(declare_trials(results.profile)["ML"])[0]
         samples, history = results.read_arrays(row)["samples"], results.read_curves(row)
 
         def draw():
