@@ -175,8 +175,9 @@ def test_a_driver_that_cannot_write_to_the_bucket_fails_before_any_node_is_asked
         preflight.check_nodes(bucket)
 
 
-def test_the_row_of_a_trial_that_finished_in_another_store_names_the_reason(tmp_path):
+def test_the_row_of_a_trial_that_finished_in_another_store_names_the_reason(tmp_path, monkeypatch):
     """The trial ran on a node that joined after the preflight check, with a directory of the same name."""
+    monkeypatch.setattr("sweeps.cluster.execute.DELAY", 0.0)
     trial = find_sweep("toy-demo").trials("smoke")[0]
     engine = Engine(tmp_path / "trials", tmp_path / "checkpoints")
     report = {"done": True, "trained_steps": 20, "metrics": {}}
