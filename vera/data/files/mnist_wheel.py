@@ -68,7 +68,7 @@ class ArrayUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in self.admitted:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+            raise pickle.UnpicklingError(f"it requires {module}.{name}")
         return self.admitted[module, name]
 
 

@@ -126,9 +126,9 @@ def drop_repeated_features(blocks: Iterable[NDArray[np.float64]], exempt: int = 
     table = np.empty((sum(map(len, rows)), int(keep.sum())), np.float32)
     end = len(table)
     while rows:  # from the end, so that each block is freed after it has been copied
-        block = rows.pop()[:, keep]
-        table[end - len(block) : end] = block
-        end -= len(block)
+        kept = rows.pop()[:, keep]
+        table[end - len(kept) : end] = kept
+        end -= len(kept)
     return table
 
 

