@@ -19,7 +19,7 @@ def make_images(n, side=32, channels=3):
     return torch.randint(256, (n, channels, side, side), dtype=torch.uint8, generator=make_generator(9))
 
 
-class RandomImages(ImageData):
+class TwoClassImages(ImageData):
     """Random images of two classes."""
 
     name, classes = "random-images", 2
@@ -81,7 +81,7 @@ def test_reflection_does_not_repeat_the_outermost_pixel():
 
 @pytest.mark.parametrize("flips", [True, False])
 def test_batches_are_views_of_the_training_images_scaled_to_plus_minus_one(flips):
-    split = RandomImages(flips).split(0)
+    split = TwoClassImages(flips).split(0)
     x = split.select_points(torch.tensor([3, 7]), make_generator())
     assert (x.shape, x.dtype) == ((2, 3, 32, 32), torch.float32)
     drawn = ((x + 1) * 127.5).round().to(torch.uint8)
@@ -94,7 +94,7 @@ def test_batches_are_views_of_the_training_images_scaled_to_plus_minus_one(flips
 
 
 def test_held_out_images_are_not_augmented():
-    split = RandomImages(True).split(0)
+    split = TwoClassImages(True).split(0)
     assert (split.train.dtype, split.held_out.dtype) == (torch.uint8, torch.float32)
     torch.testing.assert_close(
         split.held_out.double(), split.train[:10].double() / 255 * 2 - 1, rtol=0, atol=1e-6
@@ -104,7 +104,7 @@ def test_held_out_images_are_not_augmented():
 
 @pytest.mark.parametrize("labels_per_class", [None, 4])
 def test_a_resumed_stream_draws_the_same_views(labels_per_class):
-    split = RandomImages(True, labels_per_class).split(0)
+    split = TwoClassImages(True, labels_per_class).split(0)
     stream, resumed = split.stream(12, seed=0), split.stream(12, seed=99)
     stream.next_batch()
     resumed.load_state_dict(stream.state_dict())
@@ -116,9 +116,9 @@ def test_a_resumed_stream_draws_the_same_views(labels_per_class):
 
 
 def test_all_images_are_labelled_by_default():
-    assert RandomImages(True).split(0).labelled_rows is None
-    assert RandomImages(True).split(0).stream(8, 0).next_batch().is_shared
-    split = RandomImages(True, 3).split(0)
+    assert TwoClassImages(True).split(0).labelled_rows is None
+    assert TwoClassImages(True).split(0).stream(8, 0).next_batch().is_shared
+    split = TwoClassImages(True, 3).split(0)
     assert split.train_labels[split.labelled_rows].bincount().tolist() == [3, 3]
     assert len(split.train) == 30
 
@@ -131,7 +131,7 @@ def test_all_images_are_labelled_by_default():
     ],
 )
 def test_images_of_another_shape_or_dtype_are_refused(change, facts):
-    split = RandomImages(True).split(0)
+    split = TwoClassImages(True).split(0)
     with raises_with(SettingError, "training", *facts):
         ImageSplit(
             split.source,

@@ -4,13 +4,12 @@ import dataclasses
 import gzip
 import os
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from facts import raises_with
-from locations import SHARED
+from image_helpers import find_real_data
 from uci_helpers import ROWS, make_features, small_crop, small_hepmass, small_human, to_text, zip_members
 
 from vera.data import Crop, Hepmass, Human
@@ -275,14 +274,7 @@ def test_reading_hepmass_needs_little_more_memory_than_its_numbers(tmp_path):
     assert peak < 0.5 * rows * len(some) / 1000
 
 
-def find_real_human():
-    for folder in (os.environ.get("VERA_DATA"), SHARED / "data"):
-        if folder and (Path(folder) / uci_archive.HUMAN.name).is_file():
-            return Path(folder)
-    return None
-
-
-REAL_HUMAN = find_real_human()
+REAL_HUMAN = find_real_data(uci_archive.HUMAN.name)
 
 
 @pytest.mark.skipif(
