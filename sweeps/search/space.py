@@ -157,9 +157,8 @@ class Space:
         """The same space in which one axis, given by a path or its short name, has these grid values."""
         found = [axis for axis in self.axes if name in (*axis.paths, axis.short_name)]
         if not found:
-            raise SettingError(
-                f"This search has no axis '{name}'.{suggest_or_list(name, [axis.short_name for axis in self.axes])}"
-            )
+            known = [axis.short_name for axis in self.axes]
+            raise SettingError(f"This search has no axis '{name}'.{suggest_or_list(name, known)}")
         values = tuple(dict.fromkeys(map(found[0].parse, texts)))
         return Space(tuple(replace(axis, grid=values) if axis is found[0] else axis for axis in self.axes))
 
