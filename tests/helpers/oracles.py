@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from vera.data.digits.mnist_files import read_embedded_rows
+from vera.entropy import EntropyGradient
 from vera.models import LinearGenerator
 
 SIGMAS = 5.0
@@ -19,6 +20,12 @@ def assert_mean(draws: Tensor, expected: Tensor | float, sigmas: float = SIGMAS)
     standard_error = draws.std(0) / math.sqrt(len(draws))
     worst = (error.abs() / standard_error.clamp_min(1e-12)).max()
     assert worst < sigmas, f"off by {worst:.1f} standard errors: {error} against {standard_error}"
+
+
+def tune_estimator(entropy: EntropyGradient, generator: LinearGenerator, steps: int, batch: int) -> None:
+    """Adapt the estimator to the generator: η by the ELBO, the step size of HMC by its burn-in."""
+    for _ in range(steps):
+        entropy.warm_up(generator, *generator.sample_pair(batch))
 
 
 def make_linear_generator(

@@ -51,7 +51,7 @@ from vera.evaluation.refinement import (
     trace_chains,
 )
 from vera.evaluation.samples import draw_exact_samples, draw_training_samples, energy_distance
-from vera.evaluation.score_bias import ScoreErrorSummary, score_error, tune_estimator
+from vera.evaluation.score_bias import ScoreErrorSummary, score_error
 
 __all__ = [
     "ClassificationEvaluation",
@@ -109,5 +109,4 @@ __all__ = [
     "shifted_gaussian_ess",
     "sort_by_class",
     "trace_chains",
-    "tune_estimator",
 ]

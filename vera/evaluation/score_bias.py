@@ -29,14 +29,6 @@ class ScoreErrorSummary:
     repeats: int
 
 
-def tune_estimator(
-    entropy: EntropyGradient, generator: LinearGenerator, steps: int = 500, batch: int = 5_000
-) -> None:
-    """Adapt the estimator to the generator: η by the ELBO, the step size of HMC by its burn-in."""
-    for _ in range(steps):
-        entropy.warm_up(generator, *generator.sample_pair(batch))
-
-
 @torch.no_grad()
 def score_error(
     entropy: EntropyGradient,

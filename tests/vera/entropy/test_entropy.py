@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from oracles import assert_mean, fit_digits_ppca, make_linear_generator
+from oracles import assert_mean, fit_digits_ppca, make_linear_generator, tune_estimator
 
 from vera.entropy import HMCEntropy, ImportanceEntropy
 from vera.evaluation import (
@@ -13,7 +13,6 @@ from vera.evaluation import (
     prior_ess,
     score_error,
     shifted_gaussian_ess,
-    tune_estimator,
 )
 from vera.models import mlp_generator
 
