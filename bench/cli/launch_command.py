@@ -52,7 +52,7 @@ def check_trials(arguments: argparse.Namespace) -> None:
     checked."""
     from bench.cli.directories import find_data_dir
     from bench.cli.plugins import load_plugins
-    from bench.cli.trial_selection import has_nothing_to_run, select_trials
+    from bench.cli.selection.trials import has_nothing_to_run, select_trials
     from bench.cli.verbs.search import select_search
 
     if not all(Path(file).is_file() for file in arguments.plugin):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, get_args
 
 from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, repeat_flags
 from bench.cli.plugins import print_plugin_edits
-from bench.cli.results_source import has_published
-from bench.cli.trial_selection import find_flop, select_trials
+from bench.cli.selection.results_source import has_published
+from bench.cli.selection.trials import find_flop, select_trials
 from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
 from bench.locations import PUBLISHED
 from vera.errors import DataMissing, SettingError
@@ -27,7 +27,7 @@ def build_plan(arguments: argparse.Namespace, own: "CommandStore") -> "Plan":
     """Subtract the stored trials from those of the command. Notes on damaged files and edited plug-ins go to
     stderr."""
     from bench.cli.command_store import CommandStore
-    from bench.cli.reuse_published import find_reusable
+    from bench.cli.selection.reuse_published import find_reusable
     from sweeps.trial.plan import make_plan
 
     retry = parse_outcomes(getattr(arguments, "retry", ""))

@@ -12,7 +12,7 @@ from vera.training.optimisers import adam, descend
 @methods.register("noise-contrast")
 @dataclass(eq=False)
 class NoiseContrast(Method):
-    """Tell each point from a noisy copy of itself: the log-odds are f(x) − f(x + noise), whatever constant f lacks."""
+    """Tell each point from a noisy copy of itself; the log-odds are f(x) − f(x + noise)."""
 
     _: KW_ONLY
     lr: Annotated[Positive, "learning rate"] = 3e-3

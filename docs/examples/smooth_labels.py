@@ -12,7 +12,7 @@ from vera.training.optimisers import adam, descend
 @joint_methods.register("smooth-labels")
 @dataclass(eq=False, kw_only=True)
 class SmoothLabels(ClassifierMethod):
-    """Cross-entropy with softened labels; f is kept near 0 on all points, for cross-entropy alone leaves its level open."""
+    """Cross-entropy with softened labels; a penalty keeps f near 0 on all points."""
 
     lr: Annotated[Positive, "learning rate"] = 1e-3
     smoothing: Annotated[UnitInterval, "share of a label that is spread over all classes"] = 0.1

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture
 def golden():
     """The golden table and figure by name, and no other artifact."""
-    from bench_helpers import golden_artifacts
+    from bench_helpers import use_golden_artifacts
 
-    with golden_artifacts() as known:
+    with use_golden_artifacts() as known:
         yield known

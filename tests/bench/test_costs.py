@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.cli.main import main
 from bench.costs import describe_duration, describe_gpu_time, describe_plan_cost, describe_trial_cost
@@ -27,14 +27,14 @@ def test_published_times_are_used_until_there_are_local_ones(tmp_path, monkeypat
     assert main(plan) == 0
     assert capsys.readouterr().out.startswith("toy-demo · smoke profile · 3 trials · 0 already done\n")
 
-    stored(tmp_path / "results" / "published", [make_timed_row(ML, 1_200.0)])
+    store_rows(tmp_path / "results" / "published", [make_timed_row(ML, 1_200.0)])
     main(plan)
     summary, line, *_ = capsys.readouterr().out.splitlines()
     assert "about 30 min on 2 cores" in summary
     assert summary.endswith("results/published")
     assert line.endswith("60 steps   about 20 min")
 
-    stored(tmp_path / "results" / "local", [make_timed_row(ML, 60.0)])
+    store_rows(tmp_path / "results" / "local", [make_timed_row(ML, 60.0)])
     main(plan)
     assert capsys.readouterr().out.splitlines()[0].endswith(" · 1 already done · about 1 min on 2 cores")
 

@@ -16,7 +16,7 @@ def add_parser(verbs: Subparsers) -> None:
 
 
 def write_docs(arguments: argparse.Namespace) -> int:
-    from bench.cli.results_source import require_published
+    from bench.cli.selection.results_source import require_published
     from bench.publishing.pages import list_pages, update_pages
 
     require_published("vera docs")

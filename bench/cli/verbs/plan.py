@@ -7,7 +7,7 @@ from bench.cli.flags import add_selection, add_store_verb
 from bench.cli.next_step import print_nothing_to_run
 from bench.cli.parser import Subparsers
 from bench.cli.planning import build_plan, print_plan
-from bench.cli.trial_selection import has_nothing_to_run
+from bench.cli.selection.trials import has_nothing_to_run
 
 EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
 

@@ -27,7 +27,7 @@ from bench.cli.flags import (
     repeat_flags,
 )
 from bench.cli.parser import Subparsers, add_command
-from bench.cli.render_selection import (
+from bench.cli.selection.artifacts import (
     EVERY,
     find_first_results,
     find_image_variants,
@@ -36,7 +36,7 @@ from bench.cli.render_selection import (
     open_results,
     select_artifacts,
 )
-from bench.cli.results_source import choose_sources, hint_published
+from bench.cli.selection.results_source import choose_sources, hint_published
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from vera.errors import VeraError
 

@@ -11,7 +11,7 @@ from bench.cli.flags import RESULTS_DIR, add_execution, add_selection, add_store
 from bench.cli.next_step import find_render_command, print_nothing_to_run
 from bench.cli.parser import Subparsers
 from bench.cli.planning import SELECTION, build_plan, print_plan, summarise_plan
-from bench.cli.trial_selection import has_nothing_to_run
+from bench.cli.selection.trials import has_nothing_to_run
 from sweeps.errors import Interrupted
 from sweeps.store.row import FAILURES
 
@@ -44,7 +44,7 @@ def add_retry_parser(verbs: Subparsers) -> None:
 
 def run_sweep(arguments: argparse.Namespace) -> int:
     """Exit code 1 if a trial failed."""
-    from bench.cli.reuse_published import copy_published
+    from bench.cli.selection.reuse_published import copy_published
 
     if has_nothing_to_run(arguments):
         return print_nothing_to_run(arguments)

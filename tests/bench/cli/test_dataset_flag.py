@@ -6,7 +6,7 @@ import sys
 import pytest
 from facts import raises_with
 
-from bench.cli.dataset_flag import parse_dataset
+from bench.cli.selection.dataset_flag import parse_dataset
 from vera.errors import DataMissing, SettingError, UnknownName
 
 
@@ -104,7 +104,7 @@ def test_mistakes_are_named(text, error, facts):
 
 
 def test_module_loads_without_torch():
-    code = "import sys, bench.cli.dataset_flag; print('torch' in sys.modules)"
+    code = "import sys, bench.cli.selection.dataset_flag; print('torch' in sys.modules)"
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )

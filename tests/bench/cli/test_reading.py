@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.cli.main import main
 from sweeps.trial.sweep import find_sweep
@@ -68,7 +68,7 @@ def test_status_names_the_data(trials, tmp_path, capsys):
         dataset="csv",
         sweep="s" * 20,
     )
-    stored(
+    store_rows(
         tmp_path / "results" / "local", [own, replace(row_of(trials[0]), trial_id="b" * 16, sweep="s" * 20)]
     )
     assert main(["status"]) == 0
@@ -77,7 +77,7 @@ def test_status_names_the_data(trials, tmp_path, capsys):
 
 def test_failed_trial_does_not_count_as_done(trials, tmp_path, capsys):
     endings = zip(trials, ("ok", "timeout"), strict=False)
-    stored(
+    store_rows(
         tmp_path / "results" / "local",
         [replace(row_of(t), trial_id=t.id, outcome=ending) for t, ending in endings],
     )
@@ -96,7 +96,7 @@ def test_interrupt_has_its_exit_code(trials, monkeypatch, capsys):
 
 def test_report_that_cannot_be_written_is_one_line(trials, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "results" / "local"
-    stored(folder, [row_of(trials[0])])
+    store_rows(folder, [row_of(trials[0])])
     (folder / "report.html").mkdir()
     assert main(["report"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -118,7 +118,7 @@ def test_report_that_cannot_be_written_is_one_line(trials, tmp_path, monkeypatch
 def test_store_is_opened_and_read_once(words, reads, trials, tmp_path, monkeypatch):
     from sweeps.store.store import Store
 
-    stored(tmp_path / "results" / "local", [row_of(trials[0])])
+    store_rows(tmp_path / "results" / "local", [row_of(trials[0])])
     opened, read = [], []
     create, read_rows = Store.__init__, Store.read_rows
     monkeypatch.setattr(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bare_process import run_bare
-from bench_helpers import only_artifacts
+from bench_helpers import use_artifacts
 from facts import raises_with
 from locations import HELPERS
 from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, parse_page
@@ -21,7 +21,7 @@ from sweeps.store.store import Store
 def here(tmp_path, monkeypatch):
     """An empty working directory, with made-up artifacts instead of the paper's."""
     monkeypatch.chdir(tmp_path)
-    with only_artifacts({artifact.name: artifact for artifact in ARTIFACTS}):
+    with use_artifacts({artifact.name: artifact for artifact in ARTIFACTS}):
         yield tmp_path
 
 

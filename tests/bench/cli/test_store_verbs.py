@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.catalogue import catalogue
 from bench.cli.main import main
@@ -43,7 +43,7 @@ def published_id(tmp_path, monkeypatch):
         row_of(trial, 0, -1.0, metric="test_log_likelihood")
         for trial in catalogue.sweep("table2").trials("laptop", [0])[:2]
     ]
-    stored(tmp_path / "results" / "published", rows)
+    store_rows(tmp_path / "results" / "published", rows)
     monkeypatch.chdir(tmp_path)
     return rows[0].trial_id
 
@@ -62,7 +62,7 @@ def test_trials_of_a_plugin_are_pointed_out_if_they_are_the_only_ones(tmp_path, 
     monkeypatch.chdir(tmp_path)
     trial = catalogue.sweep("table2").trials("laptop", [0])[0]
     own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
-    stored(tmp_path / "results" / "local", [row_of(own, sweep="table2")])
+    store_rows(tmp_path / "results" / "local", [row_of(own, sweep="table2")])
     assert main(["render", "table2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     facts = ("results/local/trials", "of-a-plug-in", "--plugin FILE", "vera run table2")
@@ -111,7 +111,7 @@ def test_beginning_of_several_ids_is_ambiguous(published_id, tmp_path, capsys):
     twin = replace(
         row_of(catalogue.sweep("table2").trials("laptop", [0])[0]), trial_id=f"{published_id[:6]}0123456789"
     )
-    stored(tmp_path / "results" / "published", [twin])
+    store_rows(tmp_path / "results" / "published", [twin])
     assert main(["show", published_id[:6]]) == 2
     err = capsys.readouterr().err
     assert all(fact in err for fact in ("2 trials", f"'{published_id[:6]}'", published_id))
@@ -126,7 +126,7 @@ def test_replay_of_a_method_of_a_plugin_asks_for_the_plugin(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     trial = find_sweep("toy-demo").trials("smoke")[0]
     own = replace(trial, spec=replace(trial.spec, method={"name": "of-a-plug-in"}))
-    stored(tmp_path / "results" / "published", [row_of(own)])
+    store_rows(tmp_path / "results" / "published", [row_of(own)])
     assert main(["replay", row_of(own).trial_id]) == 2
     err = capsys.readouterr().err
     assert "'of-a-plug-in'" in err

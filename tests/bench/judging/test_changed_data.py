@@ -5,11 +5,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 from engine_helpers import ROOT
 
-from bench.cli.dataset_flag import fingerprint_file, parse_dataset
 from bench.cli.main import main
+from bench.cli.selection.dataset_flag import fingerprint_file, parse_dataset
 from bench.paper.tables.table6 import ACCURACY, Table6
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.matching import make_data_key
@@ -51,7 +51,7 @@ def make_mixed_rows(table, fingerprint, later):
 def test_all_lines_show_one_content_and_trials_of_others_count_as_not_run(user_table, tmp_path):
     table, _ = user_table
     trials, rows = make_mixed_rows(table, OLD, NEW)
-    results = stored(tmp_path, rows)
+    results = store_rows(tmp_path, rows)
     assert results.cell(trials["VERA"], ACCURACY).values == (0.9, 0.91)
     assert results.cell(trials["Full-label"], ACCURACY).n == 2, (
         "the number of labels does not change the data set"
@@ -67,7 +67,7 @@ def test_all_lines_show_one_content_and_trials_of_others_count_as_not_run(user_t
 def test_the_content_of_the_file_is_shown_however_old_its_trials_are(user_table, tmp_path):
     table, text = user_table
     trials, rows = make_mixed_rows(table, OLD, NEW)
-    results = stored(tmp_path, rows)
+    results = store_rows(tmp_path, rows)
     results.file_fingerprints = {make_data_key(parse_dataset(text)[0]): OLD}
     assert results.copy_without_notes().cell(trials["VERA"], ACCURACY).values == (0.5, 0.6)
     assert results.copy_without_notes().cell(trials["Supervised"], ACCURACY).n == 2
@@ -79,7 +79,7 @@ def test_render_shows_the_trials_of_the_current_file(user_table, tmp_path, capsy
     table, text = user_table
     part, folder = parse_dataset(text)
     held = fingerprint_file(part, folder)
-    stored(tmp_path, make_mixed_rows(table, held, NEW)[1])
+    store_rows(tmp_path, make_mixed_rows(table, held, NEW)[1])
     render = ["render", "table6", "--dataset", text, "--profile", "smoke", "--results-dir", str(tmp_path)]
     assert main(render) == 0
     out = capsys.readouterr().out

@@ -1,7 +1,7 @@
 """The rows of one profile as tables and figures read them: cells, curves, notes, and their location."""
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 from facts import raises_with
 
 from bench.judging.results import Results
@@ -26,7 +26,7 @@ def seeds(rows):
 def test_the_notes_of_a_choice_are_taken_once(tmp_path):
     old = row_of(trial(), 0, 1.0, defaults={"lr": 0.1}, finished_at="2026-01-01")
     new = row_of(trial(), 0, 5.0, defaults={"lr": 0.2}, finished_at="2026-01-02")
-    results = stored(tmp_path, [old, new])
+    results = store_rows(tmp_path, [old, new])
     assert results.cell(trial(), "likelihood").values == (5.0,)
     assert results.find_all_rows([trial(), trial()]) == [new, new]
     assert results.notes == [
@@ -36,13 +36,13 @@ def test_the_notes_of_a_choice_are_taken_once(tmp_path):
 
 def test_a_restart_leaves_a_note(tmp_path):
     restarted = row_of(trial(), 1, 1.0, restarts='[{"reason":"loss is nan","seed":1,"step":3}]')
-    results = stored(tmp_path, [row_of(trial(), 0, 1.0), restarted])
+    results = store_rows(tmp_path, [row_of(trial(), 0, 1.0), restarted])
     assert results.cell(trial(), "likelihood").n == 2
     assert results.notes == ["PCD on digits: 1 of 2 trials began again after a divergence."]
 
 
 def test_a_copy_has_its_own_notes_and_does_not_read_the_rows_again(tmp_path, monkeypatch):
-    results = stored(tmp_path, [row_of(trial(), 0, 1.0, restarts='[{"seed":1}]')])
+    results = store_rows(tmp_path, [row_of(trial(), 0, 1.0, restarts='[{"seed":1}]')])
     results.find_rows(trial())
     monkeypatch.setattr(results.store, "read_rows", lambda: pytest.fail("read again"))
     other = results.copy_without_notes()
@@ -54,7 +54,7 @@ def test_a_copy_has_its_own_notes_and_does_not_read_the_rows_again(tmp_path, mon
 
 def test_rows_of_another_profile_or_protocol_are_not_read(tmp_path):
     rows = [row_of(trial()), row_of(trial(), 1, protocol=0), row_of(trial("paper"))]
-    results = stored(tmp_path, rows)
+    results = store_rows(tmp_path, rows)
     assert seeds(results.rows) == [0]
     assert seeds(results.find_rows(trial())) == [0]
     assert [row.profile for row in Results(results.store, "paper").rows] == ["paper"]
@@ -62,7 +62,7 @@ def test_rows_of_another_profile_or_protocol_are_not_read(tmp_path):
 
 def test_a_cell_holds_values_outcomes_and_the_papers_value(tmp_path):
     rows = [row_of(trial(), 0, -1.0), row_of(trial(), 1, -3.0), row_of(trial(), 2, -99.0, "diverged")]
-    results = stored(tmp_path, rows)
+    results = store_rows(tmp_path, rows)
     cell = results.cell(trial(), "likelihood", -2.5)
     assert (cell.values, cell.outcomes, cell.paper) == ((-1.0, -3.0), ("ok", "ok", "diverged"), -2.5)
     assert results.cell(trial(), "accuracy").reason == "diverged 1 of 3, not measured 2 of 3"
@@ -71,7 +71,7 @@ def test_a_cell_holds_values_outcomes_and_the_papers_value(tmp_path):
 
 def test_curves_are_read_once_and_a_trial_without_arrays_has_none(tmp_path, monkeypatch):
     row = row_of(trial())
-    results = stored(tmp_path, [])
+    results = store_rows(tmp_path, [])
     points = [CurvePoint(row.trial_id, "training", "loss", 1, 0.5)]
     results.store.write(Record(row, points))
     assert results.read_curves(row) == points

@@ -3,7 +3,7 @@ the rows."""
 
 import numpy as np
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.judging.cell import Cell
 from bench.judging.results import Results
@@ -59,7 +59,7 @@ def test_claims_on_the_learned_proposal(tmp_path, values, expected):
         )
         for seed in (0, 1)
     ]
-    results = stored(tmp_path, rows)
+    results = store_rows(tmp_path, rows)
     found = findings(results)
     assert tuple(found[key].judgement for key in ("learned-ess", "prior-ess", "learned-better")) == expected
     assert "matches the posterior has 1.361 in 100 dimensions" in found["learned-ess"].evidence
@@ -72,7 +72,7 @@ def test_claims_on_the_learned_proposal(tmp_path, values, expected):
 @pytest.mark.parametrize(("far", "judgement"), [(1.13, "supported"), (1.6, "refuted")])
 def test_claim_on_distant_proposals(tmp_path, far, judgement):
     rows = [row_of(OFFSET_TRIAL, seed, far + 1e-3 * seed, metric="ess_far") for seed in (0, 1)]
-    assert findings(stored(tmp_path, rows))["far-ess"].judgement == judgement
+    assert findings(store_rows(tmp_path, rows))["far-ess"].judgement == judgement
 
 
 @pytest.mark.parametrize(

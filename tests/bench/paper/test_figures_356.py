@@ -4,7 +4,7 @@ claims."""
 import numpy as np
 import pytest
 from bare_process import run_bare
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.catalogue import catalogue
 from bench.judging.results import Results
@@ -61,7 +61,7 @@ def row(trial, seed=0):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     rows = [row(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
-    return stored(tmp_path_factory.mktemp("laptop"), rows)
+    return store_rows(tmp_path_factory.mktemp("laptop"), rows)
 
 
 def lines_of(axis):
@@ -192,7 +192,7 @@ def test_noise_does_not_count_as_bias(tmp_path):
             trial, seed, metrics=canonical_json({"rms_bias": rms + 0.01 * seed, "rms_noise": noise})
         )
 
-    results = stored(
+    results = store_rows(
         tmp_path, [noisy(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
     )
     assert read_noise_free_bias(results, laptop_trial(IMPORTANCE)).values == pytest.approx(
@@ -203,7 +203,7 @@ def test_noise_does_not_count_as_bias(tmp_path):
 
 
 def test_a_bias_without_a_measured_noise_is_not_used(tmp_path):
-    results = stored(
+    results = store_rows(
         tmp_path, [row_of(laptop_trial(IMPORTANCE), 0, metrics=canonical_json({"rms_bias": 1.0}))]
     )
     assert read_noise_free_bias(results, laptop_trial(IMPORTANCE)).reason == "not measured 1 of 1"
@@ -227,14 +227,14 @@ def test_figure_3_names_missing_trials_and_draws_the_others(tmp_path):
         if trial.spec not in (not_run.spec, diverged.spec)
     ]
     rows += [row(diverged), row_of(diverged, 1, outcome="diverged")]
-    drawing = Figure3().render(stored(tmp_path, rows))
+    drawing = Figure3().render(store_rows(tmp_path, rows))
     assert drawing.notes == ("z = z0: 1 of 2 diverged, 0 failed.", "HMC (full force), burn-in 5: not run.")
     axis = panels_of(drawing)["rms_bias", "deviation"]
     assert lines_of(axis)["HMC (full force)"].get_xdata().tolist() == [b for b in ALL if b != 5]
 
 
 def test_figures_without_rows_are_drawn_empty_and_their_captions_say_so(tmp_path):
-    results = stored(tmp_path, [])
+    results = store_rows(tmp_path, [])
     for figure in FIGURES:
         drawing = figure().render(results)
         assert "No trial of this has been run." in drawing.caption
@@ -274,7 +274,7 @@ def test_claims_of_figure_3_are_reversed_with_the_rows(tmp_path):
         changed = {"signed_bias": signs[trial.spec.method["name"]] + 0.01 * seed, "rms_noise": 0.0}
         return row_of(trial, seed, metrics=canonical_json(values | changed))
 
-    results = stored(
+    results = store_rows(
         tmp_path, [invert(trial, seed) for trial in SCORE_BIAS.trials("laptop") for seed in (0, 1)]
     )
     found = {key: finding.judgement for key, finding in findings(Figure3, results).items()}
@@ -324,7 +324,7 @@ for figure in map(catalogue.artifact, ("figure3", "figure5", "figure6")):
 
 
 def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
-    stored(tmp_path, [row(trial) for trial in SCORE_BIAS.trials("laptop")])
+    store_rows(tmp_path, [row(trial) for trial in SCORE_BIAS.trials("laptop")])
     ran = run_bare(SCRIPT, tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len(ran.stdout.split()) == sum(len(figure.claims) for figure in FIGURES)

@@ -7,7 +7,7 @@ therefore also matches rows with another value of that setting. These tests find
 from dataclasses import replace
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 
 from bench.catalogue import catalogue
 from bench.render.files import write_rendering
@@ -32,7 +32,7 @@ def make_finished_row(trial):
 def test_declared_trial_finds_its_own_rows_and_no_others(artifacts, profile, tmp_path):
     declared = [(name, trial) for name, artifact in artifacts.items() for trial in artifact.trials(profile)]
     rows = [make_finished_row(trial) for _, trial in declared]
-    results = stored(tmp_path, [])
+    results = store_rows(tmp_path, [])
     results.profile, results.rows = profile, list({row.trial_id: row for row in rows}.values())
     for (name, trial), row in zip(declared, rows, strict=True):
         assert [found.trial_id for found in results.find_rows(trial)] == [row.trial_id], (name, trial)
@@ -41,7 +41,7 @@ def test_declared_trial_finds_its_own_rows_and_no_others(artifacts, profile, tmp
 
 def test_claims_are_undetermined_without_rows(artifacts, tmp_path):
     for artifact in artifacts.values():
-        findings = {claim.key: claim.check(stored(tmp_path, [])).judgement for claim in artifact.claims}
+        findings = {claim.key: claim.check(store_rows(tmp_path, [])).judgement for claim in artifact.claims}
         assert set(findings.values()) <= {"undetermined"}, (artifact.name, findings)
 
 
@@ -51,7 +51,7 @@ def test_artifact_with_one_diverged_trial_is_rendered_with_blanks(artifacts, tmp
         if not artifact.listed or not artifact.needs_rows:
             continue
         row = make_finished_row(next(artifact.trials("laptop")))
-        results = stored(tmp_path / name, [replace(row, outcome="diverged", reason="loss is nan")])
+        results = store_rows(tmp_path / name, [replace(row, outcome="diverged", reason="loss is nan")])
         files = write_rendering(artifact.render(results), tmp_path / name)
         assert all(path.stat().st_size > 0 for path in files), name
         assert {claim.check(results).judgement for claim in artifact.claims} <= {"undetermined"}, name

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 from facts import raises_with
 from tabular_records import AS_CLAIMED, lines_of, table6_records
 from toys_helpers import check_claim, results_of
@@ -138,7 +138,7 @@ def test_other_data_replace_those_of_the_profile():
 def test_other_data_have_their_own_claims_and_files(tmp_path):
     other = TABLE6.on({"name": "csv", "file": "my iris.csv", "label": "species"})
     made = [record_of_row(trial, seed) for trial in other.trials("laptop") for seed in (0, 1, 2)]
-    results = stored(tmp_path, made)
+    results = store_rows(tmp_path, made)
     assert re.fullmatch("table6-my-iris-csv-label-species-[0-9a-f]{6}", other.render(results).name)
     assert other.claims[0].check(results).judgement == "supported"
     assert "my iris.csv (label=species): VERA" in other.claims[0].check(results).evidence

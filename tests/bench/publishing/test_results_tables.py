@@ -2,7 +2,7 @@
 
 import re
 
-from bench_helpers import row_of, stored
+from bench_helpers import row_of, store_rows
 from store_helpers import make_row
 
 from bench.catalogue import catalogue
@@ -39,7 +39,9 @@ def test_table10_has_means_seeds_and_divergences_next_to_the_papers_values(tmp_p
         row_of(trials[f"PCD σ={sigma}", "circles"], 0, outcome="diverged")
         for sigma in (0.01, 0.03, 0.1, 0.3, 1)
     ]
-    found = {line.split("|")[1].strip(): line for line in render_table10(stored(tmp_path, rows)).splitlines()}
+    found = {
+        line.split("|")[1].strip(): line for line in render_table10(store_rows(tmp_path, rows)).splitlines()
+    }
     assert found["VERA λ=1"] == (
         "| VERA λ=1 | −3.00 ± 0.00; −2.50 ± 0.00 (paper −2.58), n = 2 | not run | "
         "−3.00; −2.50 (paper −3.17), n = 1, 1 diverged |"
@@ -55,7 +57,7 @@ def test_decided_claims_have_a_line_and_open_ones_are_counted(tmp_path):
         for trial in trials
         for seed in (0, 1)
     ]
-    stored(tmp_path, rows)
+    store_rows(tmp_path, rows)
     laptop, paper = Results.open_profiles(tmp_path, ("laptop", "paper"))
     _, _, *body, empty, count, command = render_verdicts(laptop, paper).splitlines()
     assert empty == ""
@@ -107,7 +109,8 @@ def test_overview_at_paper_has_hours_and_an_interval_where_there_is_one(tmp_path
         for seed, value in enumerate((1.71, 1.77))
     ]
     one, two = (
-        {line["name"]: line for line in list_paper_lines(stored(tmp_path / str(n), rows[:n]))} for n in (1, 2)
+        {line["name"]: line for line in list_paper_lines(store_rows(tmp_path / str(n), rows[:n]))}
+        for n in (1, 2)
     )
     assert set(two) == {"figure3", "figure6"}
     assert [one["figure3"][key] for key in ("run", "declared", "hours", "paper")] == ["1", "108", "0.5", ""]

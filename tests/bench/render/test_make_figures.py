@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, req
 
 import pytest
 from bare_process import block_imports
-from bench_helpers import ROOT, row_of, stored
+from bench_helpers import ROOT, row_of, store_rows
 
 from bench.cli.main import main
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
@@ -109,7 +109,7 @@ def test_each_rendering_is_one_line(rendered):
 def test_artifacts_without_rows_are_named_once(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     trial = SCORE_BIAS.trial(IMPORTANCE, "paper")
-    stored(tmp_path / "results" / "published", [row_of(trial, 0, 0.1, metric="signed_bias")])
+    store_rows(tmp_path / "results" / "published", [row_of(trial, 0, 0.1, metric="signed_bias")])
     assert main(["render", "all", "--profile", "all", "--from", "published", "--quiet"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert {line.partition(" ")[0] for line in lines if "paper" in line} == {

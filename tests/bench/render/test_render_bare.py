@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from bare_process import BLOCKED, run_bare
-from bench_helpers import GOLDEN, PLUGIN, row_of, stored
+from bench_helpers import GOLDEN, PLUGIN, row_of, store_rows
 
 from bench.catalogue import catalogue
 
@@ -56,7 +56,7 @@ def test_the_process_cannot_import_them(name):
 def test_every_artifact_is_rendered_without_torch_and_ray(tmp_path):
     declared = [trial for artifact in catalogue.artifacts() for trial in list(artifact.trials("laptop"))[:2]]
     rows = [row_of(trial, trial.spec.seed % 9, outcome="diverged") for trial in declared]
-    stored(tmp_path, list({row.trial_id: row for row in rows}.values()))
+    store_rows(tmp_path, list({row.trial_id: row for row in rows}.values()))
     done = run_bare(ALL, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     shown = [

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from bench_helpers import GOLDEN, PROFILES, golden_records, terminal_text
+from bench_helpers import GOLDEN, PROFILES, make_golden_records, print_to_text
 from facts import raises_with
 
 from bench.judging.results import Results
@@ -25,13 +25,13 @@ def test_the_golden_table_is_unchanged(golden, tmp_path, profile):
     ]
     for path in paths:
         assert path.read_bytes() == (GOLDEN / profile / path.relative_to(tmp_path)).read_bytes()
-    assert terminal_text(sheet) == (GOLDEN / profile / "tables" / f"{make_file_stem(sheet)}.txt").read_text(
+    assert print_to_text(sheet) == (GOLDEN / profile / "tables" / f"{make_file_stem(sheet)}.txt").read_text(
         encoding="utf-8"
     )
 
 
 def test_the_golden_store_holds_the_declared_rows(golden):
-    records = {record.row.trial_id: record for record in golden_records(golden["golden-table"])}
+    records = {record.row.trial_id: record for record in make_golden_records(golden["golden-table"])}
     store = Store(GOLDEN / "trials", create=False)
     assert {row.trial_id: row for row in store.read_rows()} == {
         name: record.row for name, record in records.items()

@@ -2,7 +2,7 @@
 
 import pytest
 from bare_process import run_bare
-from bench_helpers import stored
+from bench_helpers import store_rows
 from search_helpers import BEST, make_fresh_rows, make_grid_rows, make_rows, make_search, make_tpe_rows
 
 from bench.cli.main import main
@@ -17,7 +17,7 @@ from sweeps.search.space import choice, uniform
 
 @pytest.fixture
 def both(tmp_path):
-    return stored(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
+    return store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
 
 
 def draw_panels(results):
@@ -51,7 +51,7 @@ def test_each_axis_has_a_bar_for_each_search(both):
 
 
 def test_importance_is_not_known_for_too_few_scores(tmp_path):
-    bars = draw_panels(stored(tmp_path, list(make_rows(make_search("tpe"), BEST, -3.0, 0))))[2]
+    bars = draw_panels(store_rows(tmp_path, list(make_rows(make_search("tpe"), BEST, -3.0, 0))))[2]
     assert [text.get_text().strip() for text in bars.texts] == ["not known"] * 3
 
 
@@ -92,7 +92,7 @@ def test_axes_are_marked_at_round_values_and_at_each_choice():
 
 def test_without_a_search_the_error_names_the_command_and_nothing_is_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    stored(tmp_path / "mine", list(make_fresh_rows(BEST, -3.0)))
+    store_rows(tmp_path / "mine", list(make_fresh_rows(BEST, -3.0)))
     assert main(["render", "searches", "--results-dir", "mine"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -109,7 +109,7 @@ def test_run_names_the_command_that_starts_a_search(tmp_path, capsys):
 
 
 def test_one_name_renders_the_table_and_the_figures_without_torch_ray_and_optuna(tmp_path):
-    stored(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
+    store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
     script = (
         "from bench.cli.main import main\n"
         'sys.exit(main(["render", "searches", "--results-dir", sys.argv[1]]))'
@@ -129,7 +129,7 @@ def test_the_report_shows_searches_or_the_command_that_starts_one(both, tmp_path
     assert "open-ended" in text
     assert "the grid of 36 took 144,000 steps" in text
     assert text.count("data:image/png;base64") == 1
-    none = stored(tmp_path / "none", list(make_fresh_rows(BEST, -3.0)))
+    none = store_rows(tmp_path / "none", list(make_fresh_rows(BEST, -3.0)))
     text = render_page([SearchTable(), SearchFigure()], [none])
     assert text.count("<code>vera search moons --profile laptop --results-dir ") == 2
     assert "data:image/png" not in text

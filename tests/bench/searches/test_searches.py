@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from bench_helpers import stored, terminal_text
+from bench_helpers import print_to_text, store_rows
 from search_helpers import BEST, make_fresh_rows, make_grid_rows, make_rows, make_search, make_tpe_rows
 
 from bench.catalogue import catalogue
@@ -32,7 +32,7 @@ def judge(results, name="tpe"):
 
 @pytest.fixture
 def both(tmp_path):
-    return stored(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
+    return store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows()])
 
 
 def test_every_search_varies_its_own_method_and_every_axis_has_a_grid():
@@ -73,15 +73,15 @@ def test_each_search_has_a_line_with_its_best_and_its_cost(both):
 
 
 def test_without_a_stored_grid_the_declared_one_is_the_reference(tmp_path):
-    results = stored(tmp_path, list(make_tpe_rows()))
+    results = store_rows(tmp_path, list(make_tpe_rows()))
     assert lines_of(results)["tpe"]["share"] == pytest.approx(100 * 44_300 / 144_000)
-    text = terminal_text(SearchTable().render(results))
+    text = print_to_text(SearchTable().render(results))
     assert "the grid of 36 would take 144,000 steps; it was not run to its end here" in text
     assert judge(results).judgement == "undetermined"
 
 
 def test_an_interrupted_grid_is_not_a_reference(tmp_path):
-    results = stored(tmp_path, [*list(make_grid_rows())[:8], *make_tpe_rows()])
+    results = store_rows(tmp_path, [*list(make_grid_rows())[:8], *make_tpe_rows()])
     assert GridReference.choose(find_searches(results)[KEY], "laptop").run is None
     assert judge(results).judgement == "undetermined"
 
@@ -97,7 +97,9 @@ def test_a_grid_of_other_values_or_with_stopped_trials_is_not_a_reference(tmp_pa
     *most, last = search.space.iterate_grid()
     stopped = [*list(make_grid_rows())[:-2], *make_rows(search, last, -9.0, 40, "stopped_early")]
     for name, rows in (("own", own), ("stopped", stopped)):
-        assert GridReference.choose(find_searches(stored(tmp_path / name, rows))[KEY], "laptop").run is None
+        assert (
+            GridReference.choose(find_searches(store_rows(tmp_path / name, rows))[KEY], "laptop").run is None
+        )
     assert len(most) == 35
 
 
@@ -106,12 +108,12 @@ def test_the_cost_of_the_grid_includes_trials_of_other_sweeps(tmp_path):
         row if number % 3 else replace(row, sweep="search-moons-vera-other")
         for number, row in enumerate(make_grid_rows())
     ]
-    grid = GridReference.choose(find_searches(stored(tmp_path, rows))[KEY], "laptop")
+    grid = GridReference.choose(find_searches(store_rows(tmp_path, rows))[KEY], "laptop")
     assert (grid.points, grid.steps, grid.run is not None) == (36, 144_000, True)
 
 
 def test_a_search_that_could_learn_from_the_grid_is_not_compared(tmp_path):
-    finding = judge(stored(tmp_path, [*make_grid_rows(), *make_tpe_rows(hour=2)]))
+    finding = judge(store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows(hour=2)]))
     assert finding.judgement == "undetermined"
     assert finding.evidence.startswith("72 of the grid's trials ended before tpe")
 
@@ -120,7 +122,7 @@ def test_a_search_that_could_learn_from_the_grid_is_not_compared(tmp_path):
     ("value", "judgement"), [(-3.0, "supported"), (-4.03, "undetermined"), (-5.0, "refuted")]
 )
 def test_without_fresh_seeds_the_selecting_seeds_decide(tmp_path, value, judgement):
-    finding = judge(stored(tmp_path, [*make_grid_rows(), *make_tpe_rows(value)]))
+    finding = judge(store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows(value)]))
     assert finding.judgement == judgement
     assert finding.evidence.endswith("(n=2 and 2), tolerance 0.05, of the seeds that chose them")
 
@@ -128,7 +130,7 @@ def test_without_fresh_seeds_the_selecting_seeds_decide(tmp_path, value, judgeme
 def test_fresh_seeds_decide_if_both_have_them(tmp_path):
     first = next(iter(make_search("grid").space.iterate_grid()))
     rows = [*make_grid_rows(), *make_tpe_rows(), *make_fresh_rows(BEST, -4.5), *make_fresh_rows(first, -4.0)]
-    finding = judge(stored(tmp_path, rows))
+    finding = judge(store_rows(tmp_path, rows))
     assert finding == Finding(
         "refuted", "grid − tpe = 0.5 ± 0.023 (n=3 and 3), tolerance 0.05, of fresh seeds"
     )
@@ -138,7 +140,7 @@ def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
     first = next(iter(make_search("grid").space.iterate_grid()))
     diverged = [replace(row, outcome="diverged") for row in make_fresh_rows(BEST, -3.0)]
     finding = judge(
-        stored(tmp_path, [*make_grid_rows(), *make_tpe_rows(), *diverged, *make_fresh_rows(first, -4.0)])
+        store_rows(tmp_path, [*make_grid_rows(), *make_tpe_rows(), *diverged, *make_fresh_rows(first, -4.0)])
     )
     assert finding.judgement == "refuted"
     assert "= 16 " in finding.evidence
@@ -146,11 +148,11 @@ def test_a_diverged_fresh_seed_counts_as_the_worst(tmp_path):
 
 def test_a_search_must_take_fewer_steps_than_the_grid_and_at_most_a_third_to_be_cheap(tmp_path, both):
     slow = [replace(row, outcome_step=20_000) for row in make_tpe_rows()]
-    finding = judge(stored(tmp_path / "slow", [*make_grid_rows(), *slow]))
+    finding = judge(store_rows(tmp_path / "slow", [*make_grid_rows(), *slow]))
     assert finding.judgement == "refuted"
     assert "the grid 144,000" in finding.evidence
     half = [replace(row, outcome_step=2 * row.outcome_step) for row in make_tpe_rows()]
-    results = stored(tmp_path / "half", [*make_grid_rows(), *half])
+    results = store_rows(tmp_path / "half", [*make_grid_rows(), *half])
     assert judge(results).judgement == "supported"
     assert check_cheap_and_good(results).judgement == "refuted"
     assert "took 62 % of the grid's steps" in check_cheap_and_good(results).evidence
@@ -163,7 +165,7 @@ def test_a_trial_of_another_sweep_counts_for_the_score_and_not_for_the_cost(tmp_
         row if row.seed == 101 else replace(row, sweep="search-moons-vera-first")
         for row in make_rows(search, BEST, -3.0, 0)
     ]
-    line = lines_of(stored(tmp_path, shared))["second"]
+    line = lines_of(store_rows(tmp_path, shared))["second"]
     assert line["steps"] == 2_000
     assert line["configurations"] == 1
 
@@ -177,7 +179,7 @@ def test_the_later_of_two_variants_is_shown_with_a_note(tmp_path):
         replace(row, spec=other(row), trial_id=f"old{i}", finished_at=ago)
         for i, row in enumerate(make_tpe_rows(-1.0))
     ]
-    sheet = SearchTable().render(stored(tmp_path, [*older, *make_tpe_rows()]))
+    sheet = SearchTable().render(store_rows(tmp_path, [*older, *make_tpe_rows()]))
     assert sheet.lines[0]["score"] == pytest.approx(-3.005)
     assert any("2 variants of its trials" in note for note in sheet.notes)
 
@@ -185,12 +187,12 @@ def test_the_later_of_two_variants_is_shown_with_a_note(tmp_path):
 def test_a_search_without_a_finished_configuration_has_no_best(tmp_path):
     search = make_search("tpe")
     failed = make_rows(search, BEST | {"method.lr": 1e-3}, -3.0, 1, "error")
-    results = stored(tmp_path, [*make_rows(search, BEST, -3.0, 0, "stopped_early"), *failed])
+    results = store_rows(tmp_path, [*make_rows(search, BEST, -3.0, 0, "stopped_early"), *failed])
     assert lines_of(results)["tpe"]["score"] == "none ran to its end"
 
 
 def test_a_store_without_searches_has_nothing_to_show(tmp_path):
-    results = stored(tmp_path, list(make_fresh_rows(BEST, -3.0)))
+    results = store_rows(tmp_path, list(make_fresh_rows(BEST, -3.0)))
     assert find_search_rows(results) == []
     for name in ("searches", "search-figures"):
         artifact = catalogue.artifact(name)

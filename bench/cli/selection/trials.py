@@ -20,7 +20,7 @@ from bench.cli.flags import (
     repeat_flags,
     repeat_results_dir,
 )
-from bench.cli.results_source import has_published
+from bench.cli.selection.results_source import has_published
 from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
 from vera.errors import UnknownName
@@ -91,7 +91,7 @@ def find_flop(sweep: str) -> "Flop | None":
 
 def _find_sweep(arguments: argparse.Namespace, own: "CommandStore | None") -> "Sweep":
     from bench.catalogue import catalogue
-    from bench.cli.dataset_sweep import build_sweep_on
+    from bench.cli.selection.dataset_sweep import build_sweep_on
     from sweeps.trial.sweep import make_sweep_from_row
 
     name = arguments.sweep

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from bench.cli.command_store import CommandStore
-from bench.cli.results_source import require_published
+from bench.cli.selection.results_source import require_published
 from bench.locations import PUBLISHED
 from sweeps.store.store import Store
 from sweeps.trial.plan import Plan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
-from bench.cli.dataset_flag import parse_dataset
+from bench.cli.selection.dataset_flag import parse_dataset
 from sweeps.errors import EngineError
 from vera.errors import SettingError
 from vera.spec.registry import datasets, find_plugin_file, wrap_plugin_errors
@@ -47,8 +47,8 @@ def check_kind(artifact: Artifact, dataset: "Component") -> None:
         kind = "images" if issubclass(factory, ImageData) else "tables"
     if kind != artifact.takes:
         raise SettingError(
-            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}, not {kind} "
-            f"such as {dataset['name']}."
+            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}, "
+            f"not {kind} such as {dataset['name']}."
         )
 
 
