@@ -26,11 +26,9 @@ class HtmlTable:
 def build_table(sheet: Sheet) -> HtmlTable:
     columns = lay_out(sheet)
     headers = [HtmlCell(column.header, _choose_style(column)) for column in columns]
-    first, *others = columns
-    lines = [
-        [HtmlCell(first.texts[i], _choose_style(first)), *(_build_cell(column, i) for column in others)]
-        for i in range(len(sheet.lines))
-    ]
+    names = [[HtmlCell(text, _choose_style(column)) for text in column.texts] for column in columns[:1]]
+    values = [[_build_cell(column, i) for i in range(len(sheet.lines))] for column in columns[1:]]
+    lines = list(zip(*names, *values, strict=True))
     return HtmlTable(make_heading(sheet), headers, lines)
 
 
