@@ -1,7 +1,8 @@
-"""What the tests of tables share: the golden table's rows, and rows that look like those of a declared trial.
+"""Helpers of the tests of bench: stores of made-up rows, the golden artifacts, and other artifacts in the
+catalogue.
 
-Run as a script, it writes the golden store and the golden files anew: read the difference before you commit
-it.
+Run as a script, it writes the golden store and its rendered files again. Read the difference before you
+commit it.
 """
 
 import io
@@ -33,11 +34,11 @@ ENDINGS = {
     "MEG": ["diverged", "diverged"],
     r"A_b & 50% #1 {x} <y> | $z$ ~ ^ \ * [é] --σ": [-17.0, "out_of_memory", None],
 }
-"""Label → what each seed came to: a value, an outcome without one, or ok without that measurement."""
+"""Label → the ending of each seed: a value, an outcome without a value, or None for ok without a value."""
 
 
-def stored(folder, rows):
-    """Results over a store of these rows."""
+def store_rows(folder, rows):
+    """Write the rows to a store in the folder; the results of their profile."""
     store = Store(folder / "trials")
     for row in rows:
         store.write(Record(row))
@@ -45,16 +46,16 @@ def stored(folder, rows):
 
 
 @contextmanager
-def golden_artifacts():
-    """Name → artifact, of the golden plug-in alone; the paper's are put back afterwards."""
-    with only_artifacts({}):
+def use_golden_artifacts():
+    """Only the artifacts of the golden plug-in, by name; the others return afterwards."""
+    with use_artifacts({}):
         load_plugin(PLUGIN)
         yield catalogue._registered
 
 
 @contextmanager
-def only_artifacts(known):
-    """A catalogue that holds these artifacts and no other."""
+def use_artifacts(known):
+    """Only these artifacts in the catalogue; the others return afterwards."""
     before, registered = dict(vars(catalogue)), dict(sweeps._entries)
     vars(catalogue).update(papers=[], _registered=dict(known), _loaded={})
     try:
@@ -65,7 +66,7 @@ def only_artifacts(known):
         sweeps._known = registered
 
 
-def golden_records(table):
+def make_golden_records(table):
     for profile in PROFILES:
         for trial in table.trials(profile):
             for seed, ending in enumerate(ENDINGS.get(trial.label, [])):
@@ -75,18 +76,18 @@ def golden_records(table):
                 yield Record(row, curves, {"samples": np.eye(2)}) if trial.label == "ML" else Record(row)
 
 
-def terminal_text(sheet):
-    """What stands at the prompt, without the blanks at the ends of lines."""
+def print_to_text(sheet):
+    """The table as it is printed in a terminal, without trailing spaces."""
     file = io.StringIO()
     print_sheet(sheet, file)
     return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
 
 
 def regenerate():
-    with golden_artifacts() as known:
+    with use_golden_artifacts() as known:
         shutil.rmtree(GOLDEN / "trials", ignore_errors=True)
         store = Store(GOLDEN / "trials")
-        for record in golden_records(known["golden-table"]):
+        for record in make_golden_records(known["golden-table"]):
             store.write(record)
         store.compact()
         for lock in store.folder.path.glob(".*lock"):
@@ -95,7 +96,7 @@ def regenerate():
             sheet = known["golden-table"].render(Results(store, profile))
             write_rendering(sheet, GOLDEN / profile)
             (GOLDEN / profile / "tables" / f"{make_file_stem(sheet)}.txt").write_text(
-                terminal_text(sheet), encoding="utf-8"
+                print_to_text(sheet), encoding="utf-8"
             )
 
 
