@@ -23,11 +23,17 @@ DEMO = ("run", "toy-demo", "--profile", "smoke")
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """toy-demo at the smoke profile, in a process of its own without the packages for exports: (results
-    directory, exit code, stdout, stderr)."""
+    """toy-demo at the smoke profile: (results directory, exit code, stdout, stderr).
+
+    It runs in a process of its own, without the packages for exports, and with a plug-in that imports Ray
+    early: Ray reads some settings on import, so they must be set before.
+    """
     folder = tmp_path_factory.mktemp("demo")
+    plugin = tmp_path_factory.mktemp("plugin") / "careless.py"
+    plugin.write_text("import ray\n")
     code = block_imports({"mlflow", "wandb", "tensorboardX"}) + RUN
-    command = [sys.executable, "-W", "error", "-c", code, *DEMO, "--results-dir", str(folder)]
+    place = ("--plugin", str(plugin), "--results-dir", str(folder))
+    command = [sys.executable, "-W", "error", "-c", code, *DEMO, *place]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     return folder, done.returncode, done.stdout, done.stderr
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from cluster_helpers import run_here
-from engine_helpers import vera
 from facts import raises_with
 
 from sweeps.cluster.engine import Engine
@@ -18,6 +17,7 @@ from sweeps.search.space import Space, log_uniform
 from sweeps.store.store import Store
 from sweeps.trial.identity import Trial
 from vera.errors import VeraError
+from vera.methods.ml import MaximumLikelihood
 from vera.spec.trial_spec import TrialSpec
 
 
@@ -97,7 +97,8 @@ def test_invalid_options_are_refused_before_anything_starts(tmp_path, options, f
 def test_the_command_line_searches_and_the_best_configuration_can_be_run(tmp_path, shared_ray):
     grid = ("--profile", "smoke", "--configurations", 3, "--seeds", 1, "--sampler", "grid")
     place = ("--results-dir", tmp_path)
-    code, out, err = run_here("search", "moons", "--method", "ml", *grid, "--scheduler", "none", *place)
+    flags = ("--scheduler", "none", "--max-concurrent", 1)
+    code, out, err = run_here("search", "moons", "--method", "ml", *grid, *flags, *place)
     assert (code, err) == (0, "")
     assert out.startswith("search-moons-ml-grid · smoke profile · 3 configurations")
     assert {row.sweep for row in Store(tmp_path / "trials").read_rows()} == {"search-moons-ml-grid"}
@@ -113,16 +114,16 @@ def test_the_command_line_searches_and_the_best_configuration_can_be_run(tmp_pat
     assert "3 of 3" in out
 
 
-def test_a_search_whose_trials_fail_names_one_of_them(tmp_path):
-    """The plug-in imports Ray, which reads its settings on import: they must be set before."""
+def test_a_search_whose_trials_fail_names_one_of_them(tmp_path, shared_ray, monkeypatch):
+    monkeypatch.setattr(MaximumLikelihood, "step", MaximumLikelihood.step)  # the plug-in replaces it
     plugin = tmp_path / "broken.py"
     plugin.write_text(
-        "import ray\nfrom vera.methods.ml import MaximumLikelihood\n\n\n"
+        "from vera.methods.ml import MaximumLikelihood\n\n\n"
         "def step(self, batch):\n    raise ValueError('as planned')\n\n\nMaximumLikelihood.step = step\n"
     )
     grid = ("--profile", "smoke", "--sampler", "grid", "--scheduler", "none", "--seeds", 1)
     place = ("--plugin", plugin, "--results-dir", tmp_path, "--max-concurrent", 1)
-    code, out, err = vera("search", "moons", "--method", "ml", *grid, *place)
+    code, out, err = run_here("search", "moons", "--method", "ml", *grid, *place)
     ids = [row.trial_id[:8] for row in Store(tmp_path / "trials").read_rows()]
     assert (code, len(ids)) == (1, 3)
     (line,) = err.splitlines()

@@ -24,14 +24,13 @@ from cluster_helpers import (
 )
 from engine_helpers import PLUGIN, finish, results, start, wait_for
 
+from sweeps.cluster import tuner
 from sweeps.run.attempt import run_trial
 from sweeps.store.store import Store
 from sweeps.trial.sweep import find_sweep
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 STEPS = 250
-EARLY = 100
-"""A trial that has done at most this many steps cannot end within a slice."""
 
 
 def press_ctrl_c(driver):
@@ -49,9 +48,9 @@ def assert_one_line(err):
 def story(tmp_path_factory, trouble_plugin, ray_session):
     folder = tmp_path_factory.mktemp("story")
     log, gate = folder / "log", folder / "gate"
-    flags = ("--plugin", PLUGIN, "--checkpoint-every", 0, "--max-concurrent", 2)
-    command = ("run", "patience", "--seeds", 3, "--results-dir", folder, *flags)
-    trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop", range(3))}
+    place = ("--results-dir", folder, "--plugin", PLUGIN)
+    command = ("run", "patience", "--seeds", 4, *place, "--max-concurrent", 2, "--checkpoint-every")
+    trials = {trial.spec.seed: trial for trial in find_sweep("patience").trials("laptop", range(4))}
 
     def list_saved():
         return [path.stem for path in (folder / "checkpoints").glob("*.pt")]
@@ -63,7 +62,7 @@ def story(tmp_path_factory, trouble_plugin, ray_session):
         return seed, next(pid for pid, _, s, _ in reversed(read_log(log)) if s == seed)
 
     # The trials wait half-way until the victim has a new worker: none ends before.
-    driver = start(*command, TROUBLE_LOG=log, TROUBLE_GATE=gate)
+    driver = start(*command, 0, TROUBLE_LOG=log, TROUBLE_GATE=gate)
     victim, worker = find_running(driver)
     os.kill(worker, signal.SIGKILL)
     wait_for(lambda: len(read_processes(log, victim)) > 1, driver)
@@ -75,20 +74,22 @@ def story(tmp_path_factory, trouble_plugin, ray_session):
     workers = {pid for pid, *_ in read_log(log)}
     wait_for(lambda: not any(map(is_alive, workers)))
     after_kill = read_rows(folder)
+    fresh = {trial.id for trial in trials.values()} - after_kill.keys() - set(list_saved())
 
-    def list_early():
-        """Processes of the second driver whose trial cannot end soon."""
-        last_steps = {pid: step for pid, step, *_ in read_log(log)}
-        return [pid for pid, step in last_steps.items() if pid not in workers and step <= EARLY]
+    def list_running():
+        """Fresh trials that the second driver runs."""
+        seeds = {seed for pid, _, seed, _ in read_log(log) if pid not in workers}
+        return fresh & {trials[seed].id for seed in seeds}
 
-    driver = start(*command, TROUBLE_LOG=log)
-    wait_for(list_early, driver)
+    # The second driver saves no checkpoint before the interrupt.
+    driver = start(*command, 10_000, TROUBLE_LOG=log)
+    running = wait_for(list_running, driver)
     press_ctrl_c(driver)
     interrupted = finish(driver)
     left, before_last = list_saved(), read_rows(folder)
 
     ray_session.log.write_text("")
-    last = run_here(*command)
+    last = run_here(*command, 0)
     with log.open("a") as file:
         file.write(ray_session.log.read_text())
     return SimpleNamespace(**locals())
@@ -130,11 +131,11 @@ def test_every_trial_has_one_row_and_no_temporary_file_remains(story):
     assert list((story.folder / "checkpoints").glob("*.pt")) == []
 
 
-def test_ctrl_c_names_the_next_command_and_leaves_trials_resumable(story):
+def test_ctrl_c_names_the_next_command_and_saves_running_trials_before_a_checkpoint_is_due(story):
     code, _, err = story.interrupted
     assert code == 130
     assert_one_line(err)
-    assert story.left
+    assert story.running <= set(story.left)
     assert {row.outcome for row in story.before_last.values()} == {"ok"}
     assert len(story.before_last) < len(story.trials)
 
@@ -143,18 +144,6 @@ def build_command(folder, *flags):
     """A run of two patient trials at once."""
     place = ("--results-dir", folder, "--plugin", PLUGIN)
     return ("run", "patience", "--seeds", 2, *place, "--max-concurrent", 2, *flags)
-
-
-def test_ctrl_c_saves_running_trials_before_a_checkpoint_is_due(tmp_path):
-    log = tmp_path / "log"
-    driver = start(*build_command(tmp_path, "--checkpoint-every", 10_000), TROUBLE_LOG=log)
-    wait_for(lambda: len(read_seeds(log)) == 2, driver)
-    assert not list((tmp_path / "checkpoints").glob("*.pt"))
-    press_ctrl_c(driver)
-    code, _, err = finish(driver)
-    assert code == 130
-    assert_one_line(err)
-    assert len(list((tmp_path / "checkpoints").glob("*.pt"))) == 2
 
 
 def run_and_disturb(log, disturb, *command):
@@ -238,7 +227,11 @@ def test_eight_trials_share_two_logical_gpus_and_each_sees_its_own(tmp_path, sha
     assert Counter(devices for _, devices in seen) == {"0": 4, "1": 4}
 
 
-def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(tmp_path, shared_ray):
+def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(
+    tmp_path, shared_ray, monkeypatch
+):
+    assert tuner.MAX_FAILURES == 3
+    monkeypatch.setattr(tuner, "MAX_FAILURES", 1)
     place = ("--results-dir", tmp_path, "--plugin", PLUGIN, "--max-concurrent", 1)
     code, _, err = run_here("run", "doomed", *place)
     assert code == 1, err
@@ -246,4 +239,4 @@ def test_a_trial_that_loses_every_worker_ends_as_a_row_with_its_last_report(tmp_
     assert rows["good"].outcome == "ok"
     assert rows["doomed"].outcome == "error"
     assert rows["doomed"].log_tail
-    assert len(read_processes(shared_ray.log, 7)) == 4, "the first worker, and three more"
+    assert len(read_processes(shared_ray.log, 7)) == 2, "the first worker, and one more"
