@@ -18,6 +18,7 @@ from bench.publishing.ledger import render_ledger
 from bench.publishing.method_pages import list_methods, render_command, render_knobs, render_numbers
 from bench.publishing.overview import render_overview
 from bench.publishing.table10_summary import render_table10
+from bench.render.files import write_text_file
 from vera.errors import VeraError
 
 README, RESULTS_README, METHODS = Path("README.md"), Path("results/README.md"), Path("docs/methods")
@@ -55,14 +56,14 @@ def update_pages(pages: Iterable[tuple[Path, Blocks]], write: bool) -> list[str]
         old = path.read_text(encoding="utf-8")
         new = fill_blocks(path, old, blocks)
         if write:
-            path.write_text(new, encoding="utf-8", newline="\n")
+            write_text_file(path, new)
         elif new != old:
             problems.append(f"{path} is out of date. To update it: vera docs")
     return problems
 
 
 def fill_blocks(path: Path, text: str, blocks: Blocks) -> str:
-    """The page with all its blocks built anew; VeraError if a block is missing or occurs twice."""
+    """The page with new text in all its blocks; VeraError if a block is missing or occurs twice."""
     for name, build in blocks.items():
         begin = BEGIN.format(name=name)
         places = list(re.finditer(f"{re.escape(begin)}.*?{re.escape(END)}", text, re.DOTALL))

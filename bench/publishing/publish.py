@@ -14,13 +14,15 @@ from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sweeps.errors import StoreError
 from sweeps.store.row import FAILURES, CurvePoint, Record, Row
-from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
 from vera.spec.settings import suggest_or_list
+
+if TYPE_CHECKING:
+    from sweeps.store.store import Store
 
 MAX_POINTS = 100
 """Points of a published training curve."""
@@ -28,17 +30,18 @@ Arrays = Literal["none", "first", "all"]
 
 
 def publish_trials(
-    source: Store, rows: Iterable[Row], target_folder: Path, arrays: Arrays = "first"
+    source: "Store", rows: Sequence[Row], target_folder: Path, arrays: Arrays = "first"
 ) -> tuple[int, list[Row]]:
-    """Copy those of the source's rows that are not published yet. Returns their number and the failed
-    ones."""
+    """Copy those of the source's rows that are not published yet. Returns their number and the failed ones.
+    Arrays that other sweeps or profiles published do not count as arrays of the first seed."""
+    from sweeps.store.store import Store  # slow to import; the command line needs only `Arrays` to start
+
     target = Store(target_folder)
     published = target.read_rows()
     new, failed = split_new_rows(rows, {row.trial_id for row in published})
-    wanted = {_drop_seed(row) for row in new}
-    with_arrays = {
-        _drop_seed(row) for row in published if _drop_seed(row) in wanted and target.read_arrays(row.trial_id)
-    }
+    selected, wanted = {(row.sweep, row.profile) for row in rows}, {_drop_seed(row) for row in new}
+    earlier = [row for row in published if (row.sweep, row.profile) in selected and _drop_seed(row) in wanted]
+    with_arrays = {_drop_seed(row) for row in earlier if target.read_arrays(row.trial_id)}
     with TemporaryDirectory() as folder:
         thinned = Store(folder)
         for record in thin_records(source, new, arrays, with_arrays):
@@ -65,14 +68,15 @@ def split_new_rows(rows: Iterable[Row], published: Container[str]) -> tuple[list
         names, first = ", ".join(row.trial_id[:8] for row in changed), changed[0]
         again = shlex.join(["vera", "run", first.sweep, "--profile", first.profile, "--retry", first.outcome])
         raise StoreError(
-            f"Trained by code that is not committed: {names}. To run them again from a clean commit: {again}"
+            f"Trained by uncommitted code or code of unknown commit: {names}. To run them again from a clean "
+            f"commit: {again}"
         )
     failed = [row for row in new if row.outcome in FAILURES]
     return [row for row in new if row.outcome not in FAILURES], failed
 
 
 def thin_records(
-    store: Store, rows: Iterable[Row], arrays: Arrays, with_arrays: Iterable[str] = ()
+    store: "Store", rows: Iterable[Row], arrays: Arrays, with_arrays: Iterable[str] = ()
 ) -> Iterator[Record]:
     """The records of these rows with thinned curves. Of trials that differ only in their seed, "first" keeps
     the arrays of the lowest seed that has some, unless one of them is in `with_arrays`."""

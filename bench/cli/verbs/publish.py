@@ -2,13 +2,13 @@
 
 import argparse
 from pathlib import Path
+from typing import get_args
 
 from bench.cli.flags import PROFILE
 from bench.cli.parser import Subparsers, add_command
 from bench.locations import PROFILES, PUBLISHED
+from bench.publishing.publish import Arrays, publish_trials, select_rows
 from vera.wording import plural
-
-ARRAYS = ("none", "first", "all")
 
 
 def add_parser(verbs: Subparsers) -> None:
@@ -19,7 +19,7 @@ def add_parser(verbs: Subparsers) -> None:
     parser.add_argument(PROFILE, choices=PROFILES, default="paper", help="profile (default: paper)")
     parser.add_argument(
         "--arrays",
-        choices=ARRAYS,
+        choices=get_args(Arrays),
         default="first",
         help="seeds whose samples, density images and other arrays are kept (default: first; Figure 6 needs "
         "all)",
@@ -29,7 +29,6 @@ def add_parser(verbs: Subparsers) -> None:
 
 def publish(arguments: argparse.Namespace) -> int:
     from bench.judging.results import open_store
-    from bench.publishing.publish import publish_trials, select_rows
 
     source = open_store(arguments.location)
     rows = select_rows(arguments.location, source.read_rows(), arguments.sweeps, arguments.profile)

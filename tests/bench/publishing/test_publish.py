@@ -104,7 +104,7 @@ def test_trials_of_uncommitted_code_are_refused(publish, capsys, changes):
     assert code == 2
     assert published.read_rows() == []
     err = capsys.readouterr().err
-    assert "b0" in err
+    assert all(fact in err for fact in ("b0", "uncommitted code", "unknown commit"))
     assert err.endswith("vera run table10 --profile paper --retry ok\n")
 
 
@@ -135,3 +135,10 @@ def test_later_call_keeps_no_arrays_of_another_seed(publish):
     publish(trial("a0"), trial("b0", rate=2))
     _, published = publish(trial("a1", 1), trial("c1", 1, rate=3))
     assert {name for name in ("a0", "b0", "a1", "c1") if published.read_arrays(name)} == {"a0", "b0", "c1"}
+
+
+@pytest.mark.parametrize("other", [{"sweep": "figure1"}, {"profile": "laptop"}])
+def test_arrays_of_another_sweep_or_profile_do_not_count(publish, tmp_path, other):
+    Store(tmp_path / "results" / "published" / "trials").write(trial("a0", **other))
+    _, published = publish(trial("a1", 1), trial("a2", 2))
+    assert {name for name in ("a0", "a1", "a2") if published.read_arrays(name)} == {"a0", "a1"}
