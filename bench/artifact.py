@@ -145,8 +145,8 @@ class Artifact(ABC):
         and under the qualified name of the artifact: it never overwrites the files of another paper."""
         made = self.render(results)
         notes = (*made.notes, *(note for note in results.notes if note not in made.notes))
-        name = made.name if made.name.startswith(self.name) else self.name
-        return replace(made, name=name, notes=notes)
+        is_own = made.name == self.name or made.name.startswith(f"{self.name}-")
+        return replace(made, name=made.name if is_own else self.name, notes=notes)
 
 
 def _repeat_for_seeds(trials: Iterable[Trial], seeds: Sequence[int]) -> Iterator[Trial]:

@@ -1,5 +1,8 @@
 """Artifacts of an experiment: trials, captions, names on other data, and claims over data sets."""
 
+from dataclasses import replace
+
+import pytest
 from toys_helpers import record_of, results_of
 
 from bench.artifact import Column
@@ -93,3 +96,12 @@ def test_claims_are_about_the_data_of_the_artifact(tmp_path):
     assert (on_every, on_one) == ("Moons: moons of 2; Rings: rings of 2", "moons of None")
     on_other = ToyTable().on({"name": "circles"}).claims[0].check(results)
     assert on_other == Finding("supported", "own circles: circles of 1")
+
+
+@pytest.mark.parametrize(("made", "shown"), [("toy", "toy"), ("toy-wine", "toy-wine"), ("toy10", "toy")])
+def test_a_rendering_has_the_name_of_its_artifact_or_of_its_variant(tmp_path, made, shown):
+    class RenamedTable(ToyTable):
+        def render(self, results):
+            return replace(super().render(results), name=made)
+
+    assert RenamedTable().render_with_notes(results_of(tmp_path, [])).name == shown
