@@ -142,12 +142,16 @@ def add_execution(verb: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time between checkpoints of a trial (default: 30)",
     )
+    _add_exports(parser)
+    parser.add_argument("--verbose", action="store_true", help="also show the tables of Ray Tune")
+
+
+def _add_exports(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
         "--tensorboard", metavar="DIR", help="also write histories as TensorBoard event files"
     )
     parser.add_argument("--mlflow", metavar="URI", help="also write histories to this MLflow tracking store")
     parser.add_argument("--wandb", metavar="PROJECT", help="also write histories to this W&B project")
-    parser.add_argument("--verbose", action="store_true", help="also show the tables of Ray Tune")
 
 
 def repeat_flags(arguments: argparse.Namespace, *flags: str) -> list[str]:

@@ -42,6 +42,15 @@ def add_parser(verbs: Subparsers) -> None:
     )
     parser.add_argument("--method", metavar="NAME", default="vera", help="method to tune (default: vera)")
     parser.add_argument(PROFILE, choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
+    _add_strategy(parser)
+    _add_size(parser)
+    add_data_dir(parser)
+    add_execution(parser)
+    parser.set_defaults(run=run_search_verb)
+
+
+def _add_strategy(parser: argparse.ArgumentParser) -> None:
+    """How points are proposed, and which trials are stopped early."""
     parser.add_argument("--sampler", choices=SAMPLERS, default="tpe", help="proposes points (default: tpe)")
     parser.add_argument(
         "--scheduler",
@@ -60,6 +69,10 @@ def add_parser(verbs: Subparsers) -> None:
         default=[],
         help="grid values of an axis instead of the declared ones, e.g. lr=1e-4,1e-3; repeatable",
     )
+
+
+def _add_size(parser: argparse.ArgumentParser) -> None:
+    """How many trials are run, and how they are scored."""
     parser.add_argument(
         "--configurations",
         metavar="N",
@@ -85,9 +98,6 @@ def add_parser(verbs: Subparsers) -> None:
     parser.add_argument(
         "--sampler-seed", metavar="N", type=parse_whole, default=0, help="seed of the sampler (default: 0)"
     )
-    add_data_dir(parser)
-    add_execution(parser)
-    parser.set_defaults(run=run_search_verb)
 
 
 def run_search_verb(arguments: argparse.Namespace) -> int:
