@@ -23,7 +23,7 @@ from vera.data.tables.user_table import (
     find_label_column,
 )
 from vera.errors import DataCorrupt
-from vera.spec.settings import validated
+from vera.spec.settings import validate_arguments
 
 
 class ParquetTable(UserTable):
@@ -31,7 +31,7 @@ class ParquetTable(UserTable):
 
     form = "parquet"
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         file: File,

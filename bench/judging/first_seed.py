@@ -39,12 +39,12 @@ class FirstSeed:
         return "" if self.is_ok else f"{self.outcome} at step {self.row.outcome_step:,}"
 
 
-def first_seed(results: Results, trial: Trial, only_ok: bool = False) -> FirstSeed:
+def find_first_seed(results: Results, trial: Trial, only_ok: bool = False) -> FirstSeed:
     """The first seed of a trial; with `only_ok`, the first that ended ok."""
     rows = [row for row in results.find_rows(trial) if row.outcome == "ok" or not only_ok]
     return FirstSeed(rows[0], results.read_arrays(rows[0]), read_metrics(rows[0])) if rows else FirstSeed()
 
 
-def first_rows(results: Results, trials: Iterable[Trial]) -> list[Row]:
+def find_first_rows(results: Results, trials: Iterable[Trial]) -> list[Row]:
     """The rows of the first seed of these trials."""
     return [row for trial in trials for row in results.find_rows(trial)[:1]]

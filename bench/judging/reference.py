@@ -27,7 +27,7 @@ class PaperValues:
         with self.path.open(newline="", encoding="utf-8") as file:
             return tuple(csv.DictReader(file))
 
-    def text(self, artifact: str, **fields: str) -> str:
+    def read_text(self, artifact: str, **fields: str) -> str:
         """The one value with these fields, as it is printed; `VeraError` if there is none or several."""
         found = self._select(artifact, **fields)
         if len(found) != 1:
@@ -36,14 +36,14 @@ class PaperValues:
             )
         return found[0]
 
-    def value(self, artifact: str, **fields: str) -> float:
+    def read_value(self, artifact: str, **fields: str) -> float:
         """The one value with these fields; `VeraError` if there is none or several."""
-        return float(self.text(artifact, **fields))
+        return float(self.read_text(artifact, **fields))
 
     def find(self, artifact: str, **fields: str) -> float | None:
         """The value with these fields; None if the paper has none or prints N/A."""
         found = self._select(artifact, **fields)
-        return None if not found or self.text(artifact, **fields) == NOT_AVAILABLE else float(found[0])
+        return None if not found or self.read_text(artifact, **fields) == NOT_AVAILABLE else float(found[0])
 
     def find_for(self, artifact: str, line: Line | None, data: DataSetting, **fields: str) -> float | None:
         """The value of a line on a data set. None if the paper has none, and for a method of a plug-in."""

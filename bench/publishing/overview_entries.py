@@ -159,7 +159,7 @@ PAPER_QUOTES: Mapping[str, TableQuote | TrialQuote | None] = {
         "IS, k = 20",
         "posterior_ess",
         2,
-        PAPER.value(figure6.TEXT, dataset=figure6.MODELS[0], method=figure6.OWN),
+        PAPER.read_value(figure6.TEXT, dataset=figure6.MODELS[0], method=figure6.OWN),
     ),
 }
 """Artifacts whose trials were run at `paper` on CPUs, each with a value to quote."""

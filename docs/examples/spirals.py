@@ -6,7 +6,7 @@ from sweeps.trial.identity import Trial
 from sweeps.trial.sweep import sweep
 from vera.data import TensorData
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 
 
@@ -14,7 +14,7 @@ from vera.spec.trial_spec import TrialSpec
 class Spirals(TensorData):
     """Points on two spirals, a tenth of them for the test."""
 
-    @validated
+    @validate_arguments
     def __init__(self, points: Count = 5_000):
         rng = np.random.default_rng(0)
         turn = 3 * np.pi * np.sqrt(rng.uniform(size=(points, 1)))

@@ -7,7 +7,7 @@ from vera.data import LabelledData, Split
 from vera.data.contract import compute_fingerprint
 from vera.data.labelled import choose_labelled_rows
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 @datasets.register("two-classes")
@@ -17,7 +17,7 @@ class TwoClasses(LabelledData):
     name, data_dim, classes = "two-classes", 8, 2
     fingerprint = compute_fingerprint(form="two-classes", version=1)
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10):
         rng = np.random.default_rng(0)
         self.y = torch.from_numpy(rng.integers(2, size=2_000))

@@ -56,7 +56,7 @@ class RowMatcher:
         notes: list[str] = []
         for row, spec in self._find_candidates(trial):
             key = make_data_key(spec["dataset"])
-            if row.data_fingerprint == self._shown_content(key):
+            if row.data_fingerprint == self._find_shown_content(key):
                 variants.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
             else:
                 notes.append(self._describe_left_out(trial.data, key))
@@ -76,11 +76,11 @@ class RowMatcher:
             if same_purpose and row.method == declared["method"]["name"] and is_declared_in(declared, spec):
                 yield row, spec
 
-    def _shown_content(self, key: str) -> str:
+    def _find_shown_content(self, key: str) -> str:
         return self._file_fingerprints.get(key) or self._contents[key][-1]
 
     def _describe_left_out(self, name: str, key: str) -> str:
-        shown = self._shown_content(key)
+        shown = self._find_shown_content(key)
         others = sorted({*self._contents[key]} - {shown})
         why = "the file as it is" if key in self._file_fingerprints else "what was trained last"
         rest = f"Shown is {shown}, {why}; trials of {', '.join(others)} are left out."

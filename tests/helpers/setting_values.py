@@ -42,7 +42,7 @@ def other_values(annotation: Any, value: Any) -> list[Any]:
         return [
             other
             for other in other_values(arguments[0], value)
-            if all(bound.admits(other) for bound in bounds)
+            if all(bound.is_valid(other) for bound in bounds)
         ]
     if origin is Literal:
         return [choice for choice in arguments if choice != value]

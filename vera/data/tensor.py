@@ -17,7 +17,7 @@ from torch import Tensor
 from vera.data.contract import TEST_POINTS, DataSet, Stream, check_finite
 from vera.data.epochs import EpochStream, choose_rows
 from vera.errors import SettingError, VeraError
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 Points = Tensor | NDArray[np.floating[Any]]
@@ -48,11 +48,11 @@ class TensorData(DataSet):
                 digest.update(points.numpy().data)
         return digest.hexdigest()[:16]
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return EpochStream(self.train, batch_size, seed)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         if self.test is None:
             raise VeraError(

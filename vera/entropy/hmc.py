@@ -20,7 +20,7 @@ from vera.models.generator import Generator
 from vera.models.network_modes import freeze_batch_statistics
 from vera.samplers.hmc import PriorForce, Target, hmc
 from vera.samplers.metropolis import StepSize
-from vera.spec.settings import Count, NonNegativeCount, Positive, validated
+from vera.spec.settings import Count, NonNegativeCount, Positive, validate_arguments
 
 Force = Literal["full", "prior_only"]
 
@@ -63,7 +63,7 @@ class HMCEntropy(EntropyGradient):
     Default: two burn-in and two kept transitions of five leapfrog steps each. The target acceptance is .67.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         latent_dim: Count,

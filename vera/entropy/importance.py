@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from vera.entropy.contract import EntropyGradient
 from vera.models.generator import Generator
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 from vera.training.optimisers import ADAM_BETAS, adam
 
 
@@ -26,7 +26,7 @@ class ImportanceEntropy(EntropyGradient):
     published code).
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         latent_dim: Count,

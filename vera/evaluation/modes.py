@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from vera.errors import SettingError
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def mode_numbers(labels: Tensor, classes: int = 10) -> Tensor:
     return (labels.long() * classes ** torch.arange(labels.shape[1])).sum(1)
 
 
-@validated
+@validate_arguments
 def mode_shares(labels: Tensor, classes: Count = 10) -> Tensor:
     """Return the share of each mode among digits (n, channels), in the order of the mode numbers."""
     if labels.ndim != 2 or not len(labels):

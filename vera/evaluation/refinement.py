@@ -14,7 +14,7 @@ from torch import Tensor
 from vera.evaluation.classification import predict
 from vera.models.classifier import Classifier
 from vera.samplers import LatentRefiner
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RefinedSamples:
         return {"tuned_acceptance": self.tuned_acceptance, "refinement_acceptance": self.acceptance}
 
 
-@validated
+@validate_arguments
 def refine_samples(
     refiner: LatentRefiner, n: Count, steps: Count = 100, batch: Count = 100, tuning_steps: Count = 500
 ) -> RefinedSamples:
@@ -50,7 +50,7 @@ def _refine(refiner: LatentRefiner, n: int, steps: int) -> tuple[Tensor, Tensor,
     return refiner.decode(start).float().cpu(), refiner.decode(end).float().cpu(), acceptance.double().cpu()
 
 
-@validated
+@validate_arguments
 def trace_chains(refiner: LatentRefiner, chains: Count = 2, steps: Count = 100) -> Tensor:
     """Return (chains, steps + 1, ...): generator samples and every step of their chains (Figure 7).
 
@@ -74,7 +74,7 @@ class SortedSamples:
     missing: Tensor
 
 
-@validated
+@validate_arguments
 def sort_by_class(classifier: Classifier, images: Tensor, per_class: Count) -> SortedSamples:
     """Return at most `per_class` images of each class, by decreasing p(y|x).
 

@@ -181,12 +181,12 @@ def _lower_precision(forward: Forward, dtype: torch.dtype, scale: float) -> Forw
     Autocast covers the forward pass only; the backward pass uses the dtypes of the forward pass.
     """
 
-    def low(x: Tensor) -> Tensor:
+    def run_in_autocast(x: Tensor) -> Tensor:
         with torch.autocast(x.device.type, dtype):
             result = forward(scale_gradient(x, 1 / scale))
         return scale_gradient(result.to(x.dtype), scale)
 
-    return low
+    return run_in_autocast
 
 
 def _use_channels_last(forward: Forward) -> Forward:
@@ -195,10 +195,10 @@ def _use_channels_last(forward: Forward) -> Forward:
     Noise of the shape of the output is then drawn in the usual order.
     """
 
-    def arranged(x: Tensor) -> Tensor:
+    def run_channels_last(x: Tensor) -> Tensor:
         return forward(x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x).contiguous()
 
-    return arranged
+    return run_channels_last
 
 
 def scale_gradient(x: Tensor, factor: float) -> Tensor:

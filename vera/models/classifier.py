@@ -13,7 +13,7 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from vera.models.mlp import Activation, build_dense
 from vera.spec.registry import models
-from vera.spec.settings import Count, Sizes, validated
+from vera.spec.settings import Count, Sizes, validate_arguments
 
 
 class Classifier(nn.Module):
@@ -37,7 +37,7 @@ class MLPClassifier(Classifier):
     to the output, as the paper does for MNIST (1,792,010 weights).
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         data_dim: Count,

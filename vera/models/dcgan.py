@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from vera.models.generator import Generator
 from vera.spec.registry import models
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 
 Side = Literal[8, 16, 32, 64, 128]
 
@@ -29,7 +29,7 @@ class DCGANEnergy(nn.Module):
 
     piecewise_linear = True
 
-    @validated
+    @validate_arguments
     def __init__(self, channels: Count = 3, side: Side = 64, width: Count = 64) -> None:
         super().__init__()
         maps = [width * 2**i for i in range(count_doublings(side))]
@@ -48,7 +48,7 @@ class DCGANGenerator(nn.Module):
     Each stage has batch norm and ReLU; the output is Tanh.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self, latent_dim: Count = 100, channels: Count = 3, side: Side = 64, width: Count = 64
     ) -> None:
@@ -70,7 +70,7 @@ def _build_stage(inputs: int, outputs: int, stride: int, padding: int) -> list[n
 
 
 @models.register("dcgan-generator")
-@validated
+@validate_arguments
 def dcgan_generator(
     latent_dim: Count = 100,
     channels: Count = 3,

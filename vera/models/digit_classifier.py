@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from vera.models.classifier import Classifier
 from vera.spec.registry import models
-from vera.spec.settings import Bound, Count, validated
+from vera.spec.settings import Bound, Count, validate_arguments
 
 PIXEL_MEAN, PIXEL_DEVIATION = 0.1307, 0.3081
 """Mean and standard deviation of MNIST's training images, with pixels in [0, 1]."""
@@ -25,7 +25,7 @@ class DigitClassifier(Classifier):
     Dropout is .25 for whole maps and .5 for units.
     """
 
-    @validated
+    @validate_arguments
     def __init__(self, classes: Count = 10, side: Annotated[int, Bound(6)] = 64) -> None:
         super().__init__()
         self.classes = classes

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 from vera.errors import SettingError
 from vera.models.network_modes import evaluation_mode, use_batch_statistics
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 
 
 class Generator(nn.Module):
     """A mean network with Gaussian output noise. `net` maps (B, latent_dim) to (B, ...)."""
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         net: nn.Module,
@@ -78,7 +78,7 @@ class Generator(nn.Module):
         return z0, torch.addcmul(mean, self.sigma, torch.randn_like(mean))
 
     @torch.no_grad()
-    @validated
+    @validate_arguments
     def sample(self, n: Count, *, running_averages: bool = False) -> Tensor:
         """Return n samples; batch norm uses this batch's statistics unless `running_averages` is set."""
         if not running_averages:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from vera.errors import SettingError
 from vera.models.generator import Generator
 from vera.spec.registry import models
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 
 
 class LinearGenerator(Generator):
@@ -20,7 +20,7 @@ class LinearGenerator(Generator):
 
     net: nn.Linear
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         latent_dim: Count,
@@ -92,7 +92,7 @@ class LinearGenerator(Generator):
 
 
 @models.register("linear-generator")
-@validated
+@validate_arguments
 def linear_generator(
     data_dim: Count,
     latent_dim: Count = 100,

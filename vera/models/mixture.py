@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from vera.spec.registry import models
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 NEGLIGIBLE = 80.0
 """Components this many nats below the largest are clamped: a share of 2e-35, whose products are still far
@@ -23,7 +23,7 @@ from underflow in single precision."""
 class GaussianMixture(nn.Module):
     """100 components in two dimensions by default: 500 parameters."""
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dim: Count = 2, components: Count = 100) -> None:
         super().__init__()
         self.data_dim = data_dim

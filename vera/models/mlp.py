@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from vera.models.generator import Generator
 from vera.spec.registry import models
-from vera.spec.settings import Count, Positive, Sizes, validated
+from vera.spec.settings import Count, Positive, Sizes, validate_arguments
 
 Activation = Literal["leaky_relu", "relu", "softplus"]
 Output = Literal["identity", "tanh", "sigmoid"]
@@ -48,7 +48,7 @@ class MLP(nn.Module):
     Default: the paper's toy energy, 2 -> 100 -> 100 -> 1 with LeakyReLU .2 (10,501 weights).
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self, data_dim: Count, hidden: Sizes = (100, 100), activation: Activation = "leaky_relu"
     ) -> None:
@@ -67,7 +67,7 @@ class MLPGenerator(nn.Module):
     Default: the paper's toy generator, z -> 100 -> 100 -> 2 with batch norm and ReLU.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         latent_dim: Count,
@@ -87,7 +87,7 @@ class MLPGenerator(nn.Module):
 
 
 @models.register("mlp-generator")
-@validated
+@validate_arguments
 def mlp_generator(
     data_dim: Count,
     latent_dim: Count = 2,
@@ -104,7 +104,7 @@ def mlp_generator(
 
 
 @models.register("nice-generator")
-@validated
+@validate_arguments
 def nice_generator(
     data_dim: Count = 784,
     latent_dim: Count = 100,
@@ -128,7 +128,7 @@ class StatisticsNetwork(nn.Module):
     884 -> 3 x 500 -> 1, LeakyReLU .2: 944,001 weights for D = 784 and d = 100.
     """
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dim: Count, latent_dim: Count, hidden: Sizes = (500, 500, 500)) -> None:
         super().__init__()
         self.net = build_dense((data_dim + latent_dim, *hidden, 1), "leaky_relu")

@@ -15,7 +15,7 @@ from vera.errors import SettingError
 from vera.models.curvature import Curvature, pull_through, record_inputs
 from vera.models.mlp import build_dense
 from vera.spec.registry import models
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 @models.register("nice")
@@ -26,7 +26,7 @@ class NICE(nn.Module):
     weights).
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self, data_dim: Count = 784, hidden: Count = 1000, hidden_layers: Count = 4, couplings: Count = 4
     ) -> None:

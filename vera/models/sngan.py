@@ -18,7 +18,7 @@ from torch.nn.functional import interpolate
 from vera.models.dcgan import Side, count_doublings
 from vera.models.generator import Generator
 from vera.spec.registry import models
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 
 Shortcut = Literal["plain", "learned"]
 
@@ -26,7 +26,7 @@ Shortcut = Literal["plain", "learned"]
 class SNGANGenerator(nn.Module):
     """The mean g(z), with `width` maps in every block; three blocks for side 32."""
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         latent_dim: Count = 128,
@@ -82,7 +82,7 @@ def _initialise(module: nn.Module) -> None:
 
 
 @models.register("sngan-generator")
-@validated
+@validate_arguments
 def sngan_generator(
     latent_dim: Count = 128,
     channels: Count = 3,

@@ -18,7 +18,7 @@ from torch.nn.functional import leaky_relu, leaky_relu_
 from vera.errors import SettingError
 from vera.models.classifier import Classifier
 from vera.spec.registry import models
-from vera.spec.settings import Bound, Count, validated
+from vera.spec.settings import Bound, Count, validate_arguments
 
 SLOPE, STEM, CELL = 0.2, 16, 8
 
@@ -32,7 +32,7 @@ class WideResNet(Classifier):
     WRN-28-10 has 36,471,338 weights for 10 classes and 36,529,028 for 100; WRN-28-2 has 1,466,026.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         classes: Count,

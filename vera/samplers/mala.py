@@ -24,14 +24,14 @@ from vera.gradients import LogDensity, squared_norm, value_and_gradient
 from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode, use_batch_statistics
 from vera.samplers.metropolis import StepSize, accept, choose
-from vera.spec.settings import Count, Positive, validated
+from vera.spec.settings import Count, Positive, validate_arguments
 
 TARGET_ACCEPTANCE = 0.57
 CORRECTIONS, CLOSE_ENOUGH, GAIN = 8, 0.03, 2.0
 """Tuning: maximum number of runs that correct the step size, tolerance of the acceptance, gain of log τ."""
 
 
-@validated
+@validate_arguments
 def mala(
     f: LogDensity, v: Tensor, *, steps: Count, step: StepSize, adapt: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -71,7 +71,7 @@ class LatentRefiner:
     published code.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         energy: nn.Module,
@@ -84,7 +84,7 @@ class LatentRefiner:
         initial = 1 / generator.latent_dim if step_size is None else step_size
         self.step = StepSize(initial, TARGET_ACCEPTANCE, rate=0.02, like=generator.log_sigma)
 
-    @validated
+    @validate_arguments
     def start(self, n: Count) -> Tensor:
         """Return n fresh points (z, ε), flattened and concatenated."""
         z = self.generator.sample_latent(n)

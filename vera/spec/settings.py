@@ -1,9 +1,9 @@
 """Settings: an annotated signature is the configuration, its validation and its documentation in one place.
 
 The annotation gives type, range and help text: `lr: Annotated[Positive, "energy learning rate"] = 1e-4`. It
-checks dataclass fields (`check_fields`) and the arguments of functions and constructors (`validated`). Values
-read from JSON are converted to the annotated type (a list to a tuple, 1 to 1.0). Nothing else is converted,
-and NaN is never a valid setting.
+checks dataclass fields (`check_fields`) and the arguments of functions and constructors
+(`validate_arguments`). Values read from JSON are converted to the annotated type (a list to a tuple, 1 to
+1.0). Nothing else is converted, and NaN is never a valid setting.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ class Bound:
     strict: bool = False
     below: float = math.inf
 
-    def admits(self, value: float) -> bool:
+    def is_valid(self, value: float) -> bool:
         return (
             (self.low < value if self.strict else self.low <= value)
             and value <= self.high
@@ -73,7 +73,7 @@ class Setting:
 
 def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
     """The arguments of a class or function, each with its default and the help text of its annotation."""
-    hints = _hints(factory)
+    hints = _read_hints(factory)
     found = {}
     for name, parameter in inspect.signature(factory).parameters.items():
         annotation = hints.get(name, Any)
@@ -117,7 +117,7 @@ def check_value(owner: str, name: str, value: Any, annotation: Any) -> Any:
         base, *notes = get_args(annotation)
         value = check_value(owner, name, value, base)
         for bound in notes:
-            if isinstance(bound, Bound) and value is not None and not bound.admits(value):
+            if isinstance(bound, Bound) and value is not None and not bound.is_valid(value):
                 raise SettingError(f"{owner}: {name} must be {bound}, got {value!r}.")
         return value
     if get_origin(annotation) is Literal:
@@ -190,7 +190,7 @@ def _describe_type(annotation: type) -> str:
 def check_fields(instance: Any) -> None:
     """Check the fields of a dataclass instance against their annotations and convert them in place."""
     owner: Any = type(instance)
-    hints = _hints(owner)
+    hints = _read_hints(owner)
     for field in dataclasses.fields(instance):
         value = check_value(
             type(instance).__name__, field.name, getattr(instance, field.name), hints[field.name]
@@ -198,14 +198,14 @@ def check_fields(instance: Any) -> None:
         object.__setattr__(instance, field.name, value)
 
 
-def validated(function: F) -> F:
+def validate_arguments(function: F) -> F:
     """Decorator that checks and converts the arguments of a function or constructor by its annotations."""
     signature = inspect.signature(function)
     owner = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        hints = _hints(function)
+        hints = _read_hints(function)
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             if name in hints:
@@ -216,7 +216,7 @@ def validated(function: F) -> F:
 
 
 @functools.cache
-def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+def _read_hints(factory: Callable[..., Any]) -> dict[str, Any]:
     if inspect.isclass(factory) and not dataclasses.is_dataclass(factory):
         factory = factory.__init__
     return get_type_hints(factory, include_extras=True)

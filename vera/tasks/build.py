@@ -30,7 +30,7 @@ def build_dataset(component: Component, data_dir: str | Path | None = None) -> D
     """The data set of a spec. `data_dir` is passed to data sets that read files."""
     source = build_source(component, data_dir)
     if not isinstance(source, DataSet):
-        raise _wrong_kind(component, source, "DataSet")
+        raise _make_kind_error(component, source, "DataSet")
     return source
 
 
@@ -38,7 +38,7 @@ def build_labelled(component: Component, data_dir: str | Path | None = None) -> 
     """The labelled data of a spec, before it is split by the seed."""
     source = build_source(component, data_dir)
     if not isinstance(source, LabelledData):
-        raise _wrong_kind(component, source, "LabelledData")
+        raise _make_kind_error(component, source, "LabelledData")
     return source
 
 
@@ -169,6 +169,6 @@ def _check_is_density(component: Component) -> None:
         )
 
 
-def _wrong_kind(component: Component, source: Any, wanted: str) -> PluginError:
+def _make_kind_error(component: Component, source: Any, wanted: str) -> PluginError:
     kind, name = type(source).__name__, component["name"]
     return PluginError(f"The data set '{name}' must be a vera.data.{wanted} for this task, got {kind}.")

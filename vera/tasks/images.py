@@ -30,7 +30,7 @@ from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
 from vera.samplers import LatentRefiner
 from vera.spec.registry import tasks, unseen_sets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_labelled
 from vera.tasks.contract import Measurement
@@ -51,7 +51,7 @@ class ImageTask(JointTask):
     be distinguished from held-out images. `shown`, `per_class` and `chain_steps` limit what is stored.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         features: Literal["inception", "digits", "none"] = "inception",
@@ -73,7 +73,7 @@ class ImageTask(JointTask):
         """Also lists the unseen sets whose files are missing: a trial measured without them counts as
         complete and is not run again for them."""
         if build_labelled(spec.dataset, data_dir).channels is None:
-            raise _not_images(spec.dataset["name"])
+            raise _make_image_error(spec.dataset["name"])
         if self.features == "inception":
             find_inception_file(data_dir)
         return [text for name in self.unseen if (text := _report_missing(name, data_dir))]
@@ -84,7 +84,7 @@ class ImageTask(JointTask):
         """Load what the measurement needs before the run, so that it cannot fail after days of training."""
         trainer = super().build(spec, data_dir=data_dir, device=device, **options)
         if not isinstance(trainer.data, Split) or trainer.data.channels is None:
-            raise _not_images(trainer.data.name)
+            raise _make_image_error(trainer.data.name)
         self.data_dir = data_dir
         self.network = self._load_features(trainer.data, device)
         return trainer
@@ -173,7 +173,7 @@ class ImageTask(JointTask):
         return DigitFeatures(DigitRecipe(side=data.side or 32), data_dir=self.data_dir, device=device)
 
 
-def _not_images(name: str) -> IncompatibleModel:
+def _make_image_error(name: str) -> IncompatibleModel:
     return IncompatibleModel(f"The task 'images' needs a data set of images, got '{name}'.")
 
 

@@ -22,7 +22,7 @@ from vera.evaluation.features import as_bytes
 from vera.evaluation.modes import count_modes
 from vera.models.generator import Generator
 from vera.spec.registry import tasks
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
@@ -38,7 +38,7 @@ class ModesTask(Task):
     the statistics of each batch. `shown` is the number of samples that are stored.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self, samples: Count = 10_000, batch: Count = 10_000, epochs: Count = 14, shown: Count = 100
     ) -> None:

@@ -23,7 +23,7 @@ from vera.data.labelled import LabelledBatch
 from vera.data.tensor import as_dataset
 from vera.errors import CheckpointError, SettingError, VeraError
 from vera.methods.contract import Batch, Method
-from vera.spec.settings import Count, NonNegativeCount, Positive, validated
+from vera.spec.settings import Count, NonNegativeCount, Positive, validate_arguments
 from vera.training.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
 from vera.training.interrupts import defer_interrupt
 from vera.training.journal import DivergenceError, Journal
@@ -63,7 +63,7 @@ class Trainer:
     is written every `save_every` seconds and at the end, so a run that was killed can be restored from it.
     """
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         method: Method,
@@ -109,7 +109,7 @@ class Trainer:
             method.begin(self._next_batch(self.data.stream(batch_size, derive_seed(seed, "data"))))
             self._random = get_random_state()
 
-    @validated
+    @validate_arguments
     def run(self, until: NonNegativeCount | None = None) -> TrainingResult | None:
         """Train up to step `until` (default: to the end). Returns the result, or None if the run is not over.
 

@@ -47,10 +47,10 @@ class LikelihoodPath:
     @classmethod
     def read(cls, results: Results, trial: Trial) -> "list[LikelihoodPath]":
         """The path of every seed; it is empty for a seed that diverged before the first evaluation."""
-        return [cls._of(results, trial.label, row) for row in results.find_rows(trial)]
+        return [cls._read_row(results, trial.label, row) for row in results.find_rows(trial)]
 
     @classmethod
-    def _of(cls, results: Results, label: str, row: Row) -> "LikelihoodPath":
+    def _read_row(cls, results: Results, label: str, row: Row) -> "LikelihoodPath":
         points = [p for p in results.read_curves(row) if (p.kind, p.metric) == ("evaluation", LIKELIHOOD)]
         evaluations = sorted((point.step, point.value) for point in points)
         return cls(
@@ -61,7 +61,7 @@ class LikelihoodPath:
     def is_complete(self) -> bool:
         return self.row.outcome == "ok"
 
-    def at(self, evaluation: int) -> tuple[str, float | None]:
+    def value_at(self, evaluation: int) -> tuple[str, float | None]:
         """The trial's outcome, and its likelihood at one of the evaluations."""
         return self.row.outcome, self.values[evaluation] if self.values else None
 
@@ -80,7 +80,7 @@ def read_best_sigma(results: Results, toy: DataSetting) -> list[LikelihoodPath]:
 def check_falls(results: Results, toy: DataSetting, toys: int) -> Finding:
     """The first evaluation compared with the last."""
     paths = read_best_sigma(results, toy)
-    first, last = (make_cell([path.at(evaluation) for path in paths]) for evaluation in (0, -1))
+    first, last = (make_cell([path.value_at(evaluation) for path in paths]) for evaluation in (0, -1))
     return check_above("PCD at its first look", first, "at the end", last, comparisons=toys)
 
 
@@ -91,7 +91,7 @@ def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Findin
     best = make_cell(
         [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths]
     )
-    last = make_cell([path.at(-1) for path in paths])
+    last = make_cell([path.value_at(-1) for path in paths])
     name = f"PCD at its best look less {HALF_A_NAT:g}"
     return check_above(name, best, "at the end", last, comparisons=toys)
 
@@ -119,7 +119,7 @@ class DriftPanel:
         vera = results.cell(MIXTURE.trial(label_vera(1), profile, toy), LIKELIHOOD).mean
         return cls(toy, paths, fmean(ceilings) if ceilings else None, paper, vera)
 
-    def levels(self) -> Iterator[tuple[str, float, str]]:
+    def list_levels(self) -> Iterator[tuple[str, float, str]]:
         """(name, likelihood, dash) of the values that the paths are compared with."""
         if self.paper is not None:
             yield "PCD in the paper, best of its looks", self.paper, ":"
@@ -172,7 +172,7 @@ def draw_paths(axis: Any, panel: DriftPanel, ceiling: float, labels: dict[str, A
             (labels[label],) = axis.plot(path.steps, gaps, color=colour, linewidth=1)
             if not path.is_complete:
                 axis.plot(path.steps[-1], gaps[-1], color=colour, marker="x", markersize=5)
-    for label, level, dash in panel.levels():
+    for label, level, dash in panel.list_levels():
         labels[label] = axis.axhline(ceiling - level, color="0.4", linestyle=dash, linewidth=1)
 
 

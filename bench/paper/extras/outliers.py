@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing
-from bench.judging.first_seed import ONE_SEED, first_rows, first_seed
+from bench.judging.first_seed import ONE_SEED, find_first_rows, find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting
 from bench.paper.image_artifact import FirstSetArtifact
@@ -38,7 +38,7 @@ class ScoreHistogram:
     @classmethod
     def read(cls, results: Results, trial: Trial, data: ImageSetting) -> "ScoreHistogram":
         """The histograms of the first seed."""
-        first = first_seed(results, trial)
+        first = find_first_seed(results, trial)
         names = {f"histogram_{key}": name for key, name in {"seen": SEEN, **data.unseen}.items()}
         counts = {name: first.arrays[key] for key, name in names.items() if key in first.arrays}
         shares = {name: count / count.sum() for name, count in counts.items() if count.sum() > 0}
@@ -74,4 +74,4 @@ class Outliers(FirstSetArtifact):
             f"Shares of images by f(x), of held-out images of {data.name} and of unseen sets; "
             f"the further apart, the better. First seed; {IMAGES.about(results.profile)}."
         )
-        return self.drawing(results, text, first_rows(results, trials), partial(draw, found))
+        return self.drawing(results, text, find_first_rows(results, trials), partial(draw, found))

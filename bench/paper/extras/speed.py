@@ -108,6 +108,6 @@ class Speed(ImageArtifact):
 
     def line(self, results: Results, trial: Trial) -> dict[str, Value]:
         """One classifier, with the paper's 2.8; at other profiles its column calls that another setting."""
-        paper = {"ratio": PAPER.value("Text Sec 6", metric="training_speedup_factor")}
+        paper = {"ratio": PAPER.read_value("Text Sec 6", metric="training_speedup_factor")}
         cells: dict[str, Value] = {key: results.cell(trial, key, paper.get(key)) for key in METRICS}
         return {"classifier": trial.label, "batch": str(trial.spec.batch_size), **cells}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bench.artifact import Drawing
 from bench.experiment_artifact import ExperimentArtifact
 from bench.judging.claims import Claim, Finding, require_all
-from bench.judging.first_seed import first_seed
+from bench.judging.first_seed import find_first_seed
 from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.toy_judging import (
     ModelLikelihood,
@@ -79,7 +79,7 @@ class DensityPanel:
     @classmethod
     def read(cls, results: Results, trial: Trial) -> "DensityPanel":
         """Shows the first seed, whatever its outcome."""
-        first = first_seed(results, trial)
+        first = find_first_seed(results, trial)
         if first.row is None or not first.is_ok:
             return cls(trial.label, first.failure.replace(" at step", "\nat step"))
         density, samples = (first.arrays.get(name) for name in ("density_image", "training_samples"))

@@ -18,7 +18,7 @@ from bench.artifact import Drawing
 from bench.experiment_artifact import ExperimentArtifact
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above
-from bench.judging.first_seed import ONE_SEED, first_rows, first_seed
+from bench.judging.first_seed import ONE_SEED, find_first_rows, find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.nice import NICE
 from bench.paper.figures.image_panel import draw_image
@@ -44,7 +44,7 @@ class FlowSamples:
     @classmethod
     def read(cls, results: Results, trial: Trial) -> "FlowSamples":
         """The samples of the first seed."""
-        first = first_seed(results, trial)
+        first = find_first_seed(results, trial)
         if not first.is_ok:
             return cls(trial.label, None, None, first.failure)
         names = ("exact_samples", "training_samples")
@@ -110,4 +110,4 @@ class Figure2(ExperimentArtifact):
             "Left: exact samples of the flow, without MCMC. Right: the samples that it was pitted against. "
             f"First seed; {NICE.about(results.profile)}."
         )
-        return self.drawing(results, text, first_rows(results, trials), partial(draw, shown))
+        return self.drawing(results, text, find_first_rows(results, trials), partial(draw, shown))

@@ -249,11 +249,14 @@ def draw_level(axis: Any, cell: Cell, **style: Any) -> None:
 
 def draw_paper(axis: Any) -> None:
     chains = [
-        PAPER.value(SOURCE, method="VERA-HMC", variant=f"burn-in {burn_in}") for burn_in in (SHORT, LONG)
+        PAPER.read_value(SOURCE, method="VERA-HMC", variant=f"burn-in {burn_in}") for burn_in in (SHORT, LONG)
     ]
     axis.plot((SHORT, LONG), chains, "k*", label="paper, HMC")
     axis.axhline(
-        PAPER.value(SOURCE, method="VERA (importance sampling)"), color="k", linewidth=0.8, label="paper, IS"
+        PAPER.read_value(SOURCE, method="VERA (importance sampling)"),
+        color="k",
+        linewidth=0.8,
+        label="paper, IS",
     )
 
 

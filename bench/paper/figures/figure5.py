@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench.artifact import Drawing
 from bench.experiment_artifact import ExperimentArtifact
-from bench.judging.first_seed import first_seed
+from bench.judging.first_seed import find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 from bench.render.plotting import create_panels, tile_images
@@ -50,7 +50,7 @@ class Figure5(ExperimentArtifact):
 
     def render(self, results: Results) -> Drawing:
         profile = results.profile
-        shown = first_seed(results, SCORE_BIAS.trial(IMPORTANCE, profile), only_ok=True)
+        shown = find_first_seed(results, SCORE_BIAS.trial(IMPORTANCE, profile), only_ok=True)
         rows = [] if shown.row is None else [shown.row]
         text = (
             "Samples of probabilistic PCA of MNIST, the generator of Figure 3 "

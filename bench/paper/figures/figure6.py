@@ -63,7 +63,7 @@ def read_ess(results: Results, proposal: str) -> Cell:
 
 
 def check_learned_ess(results: Results) -> Finding:
-    value = fmean(PAPER.value(TEXT, dataset=model, method=OWN) for model in MODELS)
+    value = fmean(PAPER.read_value(TEXT, dataset=model, method=OWN) for model in MODELS)
     finding = check_near("ESS of N(z0, diag η²)", read_ess(results, "posterior"), value, ABOUT)
     matched = read_ess(results, "matched").mean
     if matched is None:
@@ -76,7 +76,7 @@ def check_learned_ess(results: Results) -> Finding:
 
 
 def check_prior_ess(results: Results) -> Finding:
-    value = fmean(PAPER.value(TEXT, dataset=model, method=UNINFORMED) for model in MODELS)
+    value = fmean(PAPER.read_value(TEXT, dataset=model, method=UNINFORMED) for model in MODELS)
     return check_near("ESS of N(0, I)", read_ess(results, "prior"), value, ROUNDING)
 
 
@@ -88,7 +88,7 @@ def check_learned_is_better(results: Results) -> Finding:
 def check_far_ess(results: Results) -> Finding:
     """The largest ESS at any offset beyond 2."""
     cell = results.cell(PROPOSAL_OFFSET.trial(SHIFTED, results.profile), "ess_far")
-    return check_near(f"largest ESS beyond m = {FAR:g}", cell, PAPER.value("Figure 6"), UNSEEN)
+    return check_near(f"largest ESS beyond m = {FAR:g}", cell, PAPER.read_value("Figure 6"), UNSEEN)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def draw(curve: SampleSizeCurve | None) -> Any:
     axis.set_ylabel(f"effective sample size, k = {K}")
     axis.axhline(K, color="0.5", linestyle=":", linewidth=1, label=f"k = {K}: exact at m = 0")
     axis.axhline(
-        PAPER.value("Figure 6"), color="k", linewidth=0.8, label=f"paper: about 1 beyond m = {FAR:g}"
+        PAPER.read_value("Figure 6"), color="k", linewidth=0.8, label=f"paper: about 1 beyond m = {FAR:g}"
     )
     axis.axvline(FAR, color="0.8", linewidth=0.8)
     if curve is not None:
@@ -187,7 +187,7 @@ def write_notes(results: Results) -> Iterator[str]:
     if own.mean is None or prior.mean is None or matched.mean is None:
         yield f"ESS of the learned proposal: {own.reason}."
         return
-    mnist, cifar = (PAPER.value(TEXT, dataset=model, method=OWN) for model in MODELS)
+    mnist, cifar = (PAPER.read_value(TEXT, dataset=model, method=OWN) for model in MODELS)
     yield (
         "On the linear generator of Figure 3 the learned proposal N(z0, diag η²) has an ESS of "
         f"{own.mean:.3f}, N(0, I) one of {prior.mean:.3f} (n={own.n}). The paper has {mnist:g} (MNIST) and "

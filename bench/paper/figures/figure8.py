@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bench.artifact import Drawing
 from bench.experiment_artifact import ExperimentArtifact
-from bench.judging.first_seed import ONE_SEED, FirstSeed, first_rows, first_seed
+from bench.judging.first_seed import ONE_SEED, FirstSeed, find_first_rows, find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.figures.image_panel import describe_acceptance, draw_image
@@ -47,9 +47,9 @@ class Figure8(ExperimentArtifact):
 
     def render(self, results: Results) -> Drawing:
         (trial,) = self.trials(results.profile)
-        rows = first_rows(results, [trial])
+        rows = find_first_rows(results, [trial])
         text = (
             "Left: x = g(z) + σ ε. Right: the same chains after 100 MALA steps."
             f"{describe_acceptance(rows)} {TABULAR.about(results.profile)}."
         )
-        return self.drawing(results, text, rows, partial(draw, first_seed(results, trial)))
+        return self.drawing(results, text, rows, partial(draw, find_first_seed(results, trial)))

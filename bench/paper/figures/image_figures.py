@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing
-from bench.judging.first_seed import ONE_SEED, FirstSeed, first_rows, first_seed
+from bench.judging.first_seed import ONE_SEED, FirstSeed, find_first_rows, find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting
 from bench.paper.figures.image_panel import ImagePanel, describe_acceptance, draw_image
@@ -129,11 +129,11 @@ class ImageFigure(ImageArtifact):
     def render(self, results: Results) -> Drawing:
         profile, trials = results.profile, list(self.trials(results.profile))
         stored = [
-            StoredSamples(data, first_seed(results, trial))
+            StoredSamples(data, find_first_seed(results, trial))
             for data, trial in zip(self.data(profile), trials, strict=True)
         ]
         shown = [panel for samples in stored for panel in self.show(samples)]
-        rows = first_rows(results, trials)
+        rows = find_first_rows(results, trials)
         acceptance = describe_acceptance(rows)
         text = f"{self.text} First seed of {LABEL}; {IMAGES.about(profile)}.{acceptance}"
         return self.drawing(results, text, rows, partial(draw, shown))

@@ -67,7 +67,7 @@ class MixtureResults:
             sigma,
         )
 
-    def excess(self, label: str) -> str:
+    def describe_excess(self, label: str) -> str:
         """A sentence if the paper's value lies above the ceiling by more than rounding, else nothing."""
         paper = find_paper_value(self.toy, label)
         if paper is None or self.ceiling is None or paper - ROUNDING <= self.ceiling:
@@ -90,7 +90,9 @@ class MixtureResults:
         for label, cell in self.likelihood.items():
             shown = by_rule if by_rule and label == BEST_PCD else label
             chosen = self.describe_sigma(by_rule) if label == BEST_PCD else []
-            marks = ["† paper"] * bool(self.excess(label)) + ["† best of ten"] * self.is_flattered(label)
+            marks = ["† paper"] * bool(self.describe_excess(label)) + ["† best of ten"] * self.is_flattered(
+                label
+            )
             missing = Cell(reason=cell.reason)
             yield {
                 "dataset": self.toy.name,
@@ -128,7 +130,7 @@ def select_pcd(cells: Mapping[str, Cell]) -> dict[str, Cell]:
 
 def list_excesses(blocks: Sequence[MixtureResults]) -> list[str]:
     """A sentence for each of the paper's values that lies above the ceiling."""
-    return [text for block in blocks for label in block.likelihood if (text := block.excess(label))]
+    return [text for block in blocks for label in block.likelihood if (text := block.describe_excess(label))]
 
 
 def read_best_evaluations(results: Results, toy: DataSetting) -> tuple[dict[str, Cell], dict[str, Cell]]:

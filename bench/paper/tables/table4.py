@@ -25,7 +25,7 @@ from sweeps.trial.identity import Trial
 NOT_TRAINED = ("SNGAN", "NCSN")
 
 
-def closer(better: str, worse: str) -> Callable[[Results, ImageSetting], Finding]:
+def claim_closer(better: str, worse: str) -> Callable[[Results, ImageSetting], Finding]:
     """A claim that the samples of one line are closer to the data than those of another."""
 
     def check(results: Results, data: ImageSetting) -> Finding:
@@ -44,13 +44,13 @@ class Table4(SampleArtifact):
             "samples-beat-jem",
             "VERA's refined samples lie closer to the data than JEM's.",
             "Sec. 6",
-            on_first(closer("VERA α=1", "JEM"), data),
+            on_first(claim_closer("VERA α=1", "JEM"), data),
         )
         yield Claim(
             "labels-cost-quality",
             "A smaller weight on the labels gives better samples: α = 1 beats α = 100.",
             "Sec. 6",
-            on_first(closer("VERA α=1", "VERA α=100"), data),
+            on_first(claim_closer("VERA α=1", "VERA α=100"), data),
         )
 
     def render(self, results: Results) -> Sheet:
@@ -63,7 +63,7 @@ class Table4(SampleArtifact):
             Column("kid", "KID", 4),
             Column("source", "source of the paper's value"),
         )
-        lines = (*(self.line(quality, trial) for trial in trials), *self.not_trained(quality))
+        lines = (*(self.line(quality, trial) for trial in trials), *self.list_untrained(quality))
         text = "Fréchet distance of samples from the training images, lower is better"
         note = (
             "The distance of few samples is too large by an amount that falls with their number: "
@@ -82,7 +82,7 @@ class Table4(SampleArtifact):
             "source": "" if found.paper is None else "the paper's own" if found.comparable else SOURCE,
         }
 
-    def not_trained(self, quality: SampleQuality) -> Iterator[dict[str, Value]]:
+    def list_untrained(self, quality: SampleQuality) -> Iterator[dict[str, Value]]:
         """The lines of methods that the paper quotes, where its values are comparable."""
         for method in NOT_TRAINED if quality.is_comparable else ():
             value = PAPER.find("Table 4", method=method, metric="FID")

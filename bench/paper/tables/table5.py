@@ -46,7 +46,7 @@ def check_separation(results: Results, data: ImageSetting, key: str, high: str, 
     return check_above(f"{data.unseen[key]}: {high}", best, low, other, len(data.unseen))
 
 
-def three_of_four(results: Results, data: ImageSetting) -> Finding:
+def check_three_of_four(results: Results, data: ImageSetting) -> Finding:
     """Better on three of the paper's sets and worse on CelebA. Undetermined on any other sets."""
     found = check_separations(results, data)
     if set(found) != set(UNSEEN):
@@ -56,7 +56,7 @@ def three_of_four(results: Results, data: ImageSetting) -> Finding:
     return require_all([fails if key == FAILS_ON else finding for key, finding in found.items()])
 
 
-def mostly_better(results: Results, data: ImageSetting) -> Finding:
+def check_mostly_better(results: Results, data: ImageSetting) -> Finding:
     """Better on all unseen sets of the profile except at most one."""
     found = list(check_separations(results, data).values())
     judgements = [finding.judgement for finding in found]
@@ -82,13 +82,13 @@ class Table5(FirstSetArtifact):
             "f of VERA separates better than JEM's on SVHN, CIFAR100 and CIFAR10-Interp, "
             "and fails on CelebA.",
             "Sec. 6",
-            on_first(three_of_four, data),
+            on_first(check_three_of_four, data),
         )
         yield Claim(
             "mostly-better",
             "f of VERA separates better than f of JEM on all unseen sets but at most one.",
             "Sec. 6, on the profile's sets",
-            on_first(mostly_better, data),
+            on_first(check_mostly_better, data),
         )
 
     def render(self, results: Results) -> Sheet:

@@ -48,7 +48,7 @@ def find_paper_facts(table: TableSetting) -> dict[str, float]:
     """The paper's counts; none for a data set that it does not have."""
     if table.reference is None:
         return {}
-    return {fact: PAPER.value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
+    return {fact: PAPER.read_value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
 
 
 def is_equal(fact: str, ours: float, paper: float) -> bool:
@@ -56,7 +56,7 @@ def is_equal(fact: str, ours: float, paper: float) -> bool:
     return round(ours, 1) == paper if fact == "max_class_percent" else ours == paper
 
 
-def counts_agree(results: Results) -> Finding:
+def check_all_counts(results: Results) -> Finding:
     tables = [table for table in TABULAR.data(results.profile) if table.reference]
     if not tables:
         return Finding("undetermined", f"the {results.profile} profile has data of its own")
@@ -87,7 +87,7 @@ class Table8(Artifact):
         "laptop": (SEED,),
         "paper": (SEED,),
     }
-    claims = (Claim("counts", "The data have the counts of Table 8.", "B.8.1", counts_agree),)
+    claims = (Claim("counts", "The data have the counts of Table 8.", "B.8.1", check_all_counts),)
     columns = (
         Column("dataset", "data"),
         *(Column(fact, header, 1 if fact == "max_class_percent" else 0) for fact, header in FACTS.items()),

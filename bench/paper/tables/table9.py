@@ -60,7 +60,7 @@ def read_setting(table: TableSetting, profile: Profile, name: str) -> str:
 
 def read_paper_setting(table: TableSetting, name: str) -> str:
     """The paper's setting in the form of `read_setting`."""
-    text = PAPER.text("Table 9", dataset=table.reference or "", metric=name)
+    text = PAPER.read_text("Table 9", dataset=table.reference or "", metric=name)
     return "|".join(format_exact(float(value)) for value in text.split("|"))
 
 

@@ -29,7 +29,7 @@ METRICS = {"FID": "fid", "IS": "score"}
 AS_DRAWN = "as it draws them"
 
 
-def refinement_helps(results: Results, data: ImageSetting) -> Finding:
+def check_refinement_helps(results: Results, data: ImageSetting) -> Finding:
     """Compare the generator's samples with the refined samples of the same trials."""
     trial = IMAGES.trial("VERA α=1", results.profile, data)
     quality = SampleQuality(results, data)
@@ -46,7 +46,7 @@ class TableFID(SampleArtifact):
             "refinement-helps",
             "MALA refinement brings the generator's samples closer to the data at α = 1.",
             "App. C.3",
-            on_first(refinement_helps, data),
+            on_first(check_refinement_helps, data),
         )
 
     def render(self, results: Results) -> Sheet:
@@ -61,7 +61,7 @@ class TableFID(SampleArtifact):
             Column("score", quality.make_heading(score, trials), 2),
         )
         measured = (line for trial in trials for line in self.block(quality, trial))
-        lines = (*measured, *self.not_trained(quality))
+        lines = (*measured, *self.list_untrained(quality))
         text = "Fréchet distance (lower is better) and score (higher is better) of samples"
         return self.sheet(results, text, columns, lines, tuple(self.notes(quality)))
 
@@ -75,7 +75,7 @@ class TableFID(SampleArtifact):
                 cells[key] = quality.cell(trial, f"{prefix}{key}", paper)
             yield {"dataset": quality.data.name, "method": trial.label, "samples": samples, **cells}
 
-    def not_trained(self, quality: SampleQuality) -> Iterator[dict[str, Value]]:
+    def list_untrained(self, quality: SampleQuality) -> Iterator[dict[str, Value]]:
         """The lines of methods that the paper quotes, where its values are comparable."""
         for method in NOT_TRAINED if quality.is_comparable else ():
             values = {key: PAPER.find(TABLE, method=method, metric=metric) for metric, key in METRICS.items()}

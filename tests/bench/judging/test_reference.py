@@ -26,16 +26,16 @@ def values(tmp_path):
 
 def test_a_value_is_found_by_any_of_its_fields(values):
     assert len(values.entries) == 5
-    assert values.value("Table 1", method="VERA", variant="lambda=1") == -12.5
-    assert values.value("Table 1", dataset="CIFAR10") == -3
-    assert values.text("Table 2", metric="epochs") == "10|20"
+    assert values.read_value("Table 1", method="VERA", variant="lambda=1") == -12.5
+    assert values.read_value("Table 1", dataset="CIFAR10") == -3
+    assert values.read_text("Table 2", metric="epochs") == "10|20"
 
 
 def test_a_value_must_be_the_only_one(values):
     with raises_with(VeraError, "other.csv", "2 values", "Table 1", "VERA"):
-        values.value("Table 1", method="VERA")
+        values.read_value("Table 1", method="VERA")
     with raises_with(VeraError, "0 values", "MEG"):
-        values.text("Table 1", method="MEG")
+        values.read_text("Table 1", method="MEG")
 
 
 def test_an_unknown_field_is_an_error(values):
@@ -44,7 +44,7 @@ def test_an_unknown_field_is_an_error(values):
 
 
 def test_an_empty_field_is_matched_exactly(values):
-    assert values.value("Table 1", dataset="CIFAR10", variant="") == -3
+    assert values.read_value("Table 1", dataset="CIFAR10", variant="") == -3
     assert values.find("Table 1", method="VERA", variant="") is None
 
 

@@ -153,14 +153,14 @@ def test_figure_3_draws_every_chain_at_every_burn_in(results):
 def test_figure_3_shows_the_papers_numbers_with_signed_means(results):
     axes = panels_of(Figure3().render(results))
     source = "Figure 3 / Sec 5.2 text"
-    stars = [PAPER.value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
+    stars = [PAPER.read_value(source, method="VERA-HMC", variant=f"burn-in {b}") for b in (2, 500)]
     for (metric, _), axis in axes.items():
         lines = lines_of(axis)
         assert ("paper, HMC" in lines) == ("paper, IS" in lines) == (metric == "signed_bias")
     shown = lines_of(axes["signed_bias", "variance"])
     assert list(shown["paper, HMC"].get_xdata()) == [2, 500]
     assert list(shown["paper, HMC"].get_ydata()) == stars
-    assert shown["paper, IS"].get_ydata()[0] == PAPER.value(source, method="VERA (importance sampling)")
+    assert shown["paper, IS"].get_ydata()[0] == PAPER.read_value(source, method="VERA (importance sampling)")
 
 
 def test_figure_3_shows_the_noise_floor_of_every_estimator(results):

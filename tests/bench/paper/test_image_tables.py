@@ -71,7 +71,7 @@ def test_blank_score_gives_the_reason_and_generator_samples_have_a_line(tmp_path
     assert line_of(sheet, method="ADE")["fid"].paper is None
     assert (
         line_of(sheet, method="ADE")["score"].paper
-        == PAPER.value("Table U1 (unnumbered, App. C.3)", method="ADE", metric="IS")
+        == PAPER.read_value("Table U1 (unnumbered, App. C.3)", method="ADE", metric="IS")
         == 7.55
     )
 

@@ -248,9 +248,9 @@ def test_rivals_are_the_methods_of_the_paper():
 
 
 def test_paper_values_are_those_printed():
-    assert PAPER.value("Table 2", method="PCD") == -4207
+    assert PAPER.read_value("Table 2", method="PCD") == -4207
     with raises_with(VeraError, "values.csv", "2 values", "Table 2", "VERA"):
-        PAPER.value("Table 2", method="VERA")
+        PAPER.read_value("Table 2", method="VERA")
     assert all(not value["artifact"].startswith("DERIVED") for value in PAPER.entries)
 
 
@@ -261,7 +261,7 @@ def test_every_reference_of_a_line_selects_one_entry(artifact, experiment):
     for data in experiment.data("paper"):
         for entry in experiment.lines:
             if entry.reference is not None:
-                assert PAPER.text(artifact, dataset=data.reference, **entry.reference), (
+                assert PAPER.read_text(artifact, dataset=data.reference, **entry.reference), (
                     data.name,
                     entry.label,
                 )

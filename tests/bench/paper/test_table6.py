@@ -56,7 +56,7 @@ def test_lines_show_percentages_and_paper_values(tmp_path):
     sheet = TABLE6.render(results_of(tmp_path, table6_records(profile="paper"), "paper"))
     own = lines_of(sheet, "CROP")["VERA"]
     assert own["test_accuracy"].mean == pytest.approx(90.1)
-    assert own["test_accuracy"].paper == PAPER.value("Table 6", dataset="CROP", method="VERA") == 94.9
+    assert own["test_accuracy"].paper == PAPER.read_value("Table 6", dataset="CROP", method="VERA") == 94.9
     assert (own["collapsed"], own["brier"].mean, own["auroc"]) == ("0 of 3", pytest.approx(0.3), "")
 
 

@@ -90,7 +90,7 @@ def test_paper_data_set_can_have_another_validation_split():
 
 def test_counts_are_compared_with_the_paper(tmp_path):
     paper = {
-        table.name: {fact: PAPER.value("Table 8", dataset=table.name, metric=fact) for fact in FACTS}
+        table.name: {fact: PAPER.read_value("Table 8", dataset=table.name, metric=fact) for fact in FACTS}
         for table in PAPER_TABLES
     }
     shares = {

@@ -27,7 +27,7 @@ from vera.spec.settings import (
     check_value,
     settings_of,
     suggest_or_list,
-    validated,
+    validate_arguments,
 )
 
 VALID = [
@@ -124,7 +124,7 @@ def test_fields_are_checked_and_converted_in_place():
 
 
 def test_arguments_are_checked_by_position_and_by_name_and_the_signature_is_kept():
-    @validated
+    @validate_arguments
     def scale(x: Count, by: Positive = 2) -> float:
         """Scale it."""
         return x * by

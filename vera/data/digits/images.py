@@ -17,7 +17,7 @@ from vera.data.digits import mnist_files
 from vera.data.files.locations import DataDir
 from vera.data.images.contract import ImageData, Images
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 @datasets.register("digits32")
@@ -27,7 +27,7 @@ class Digits32(ImageData):
 
     classes = 10
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = None, side: Literal[32, 16] = 32) -> None:
         self.side = side
         self.name = "digits32" if side == 32 else f"digits32-{side}x{side}"

@@ -22,7 +22,7 @@ from vera.data.digits import mnist_files
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 Side = Literal[28, 14]
@@ -58,11 +58,11 @@ class LogitDigits(DataSet):
     def fingerprint(self) -> str:
         return compute_fingerprint(form="logit", version=self.version, side=self.side, files=self.checksums)
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return EpochStream(self.read_rows()[0], batch_size, seed, dequantise_to_logit)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
         return dequantise_to_logit(choose_rows(self.read_rows()[1], n, rng), rng)
@@ -74,7 +74,7 @@ class MNISTLogit(LogitDigits):
 
     registered = "mnist-logit"
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, side: Side = 28) -> None:
         super().__init__(side)
         self.data_dir = data_dir
@@ -104,7 +104,7 @@ class EmbeddedMNISTLogit(LogitDigits):
 
     registered = "mnist5k-logit"
 
-    @validated
+    @validate_arguments
     def __init__(self, side: Side = 28) -> None:
         super().__init__(side)
 

@@ -16,7 +16,7 @@ from vera.data.digits.logit import EmbeddedMNISTLogit, LogitDigits, MNISTLogit, 
 from vera.data.epochs import EpochStream, choose_rows
 from vera.data.files.locations import DataDir
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 
@@ -45,11 +45,11 @@ class PixelDigits(DataSet):
         """Return the whole training set in the order of the files, one image per row."""
         return scale_pixels(self.source.read_rows()[0])
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return EpochStream(self.source.read_rows()[0], batch_size, seed, scale_pixels)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         rng = torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS))
         return scale_pixels(choose_rows(self.source.read_rows()[1], n, rng))
@@ -59,7 +59,7 @@ class PixelDigits(DataSet):
 class MNISTPixels(PixelDigits):
     """MNIST as pixels in [-1, 1]: 60,000 train and 10,000 test digits."""
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, side: Side = 28) -> None:
         super().__init__("mnist-pixels", MNISTLogit(data_dir, side))
 
@@ -72,7 +72,7 @@ class MNISTPixels(PixelDigits):
 class EmbeddedMNISTPixels(PixelDigits):
     """5,000 MNIST digits as pixels in [-1, 1], installed with this package: 4,000 train, 1,000 test."""
 
-    @validated
+    @validate_arguments
     def __init__(self, side: Side = 28) -> None:
         super().__init__("mnist5k-pixels", EmbeddedMNISTLogit(side))
 

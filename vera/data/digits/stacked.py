@@ -27,7 +27,7 @@ from vera.data.digits.pixels import scale_pixels
 from vera.data.epochs import EpochStream
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 TRIPLES, TEST_TRIPLES = 60_000, 10_000
@@ -41,7 +41,7 @@ class StackedMNIST(DataSet):
     version: ClassVar[int] = 1
     channels = 3
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         data_dir: DataDir = None,
@@ -59,11 +59,11 @@ class StackedMNIST(DataSet):
         )
         return compute_fingerprint(form="stacked", version=self.version, side=self.side, files=files)
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return TripleStream(self, batch_size, seed)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Return n triples of digits that no stream trains on (None: 10,000)."""
         triples = draw_triples(len(self.held_out[1]), n or TEST_TRIPLES, derive_seed(seed, TEST_POINTS))

@@ -19,7 +19,7 @@ from vera.data.digits.pixels import scale_pixels
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.data.labelled import LabelledData, Split, choose_labelled_rows, draw_permutation
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 class DigitTable(LabelledData):
@@ -45,7 +45,7 @@ class MNISTTable(DigitTable):
     """MNIST as rows of pixels with their classes: evaluated on the 10,000 test digits or on a tenth of the
     60,000 others."""
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         data_dir: DataDir = None,
@@ -88,7 +88,7 @@ class EmbeddedMNISTTable(DigitTable):
     """5,000 MNIST digits as rows of pixels with their classes, installed with this package: 4,000 train,
     1,000 held out."""
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10, side: Side = 28) -> None:
         super().__init__("mnist5k-table", side, labels_per_class)
 

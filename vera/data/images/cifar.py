@@ -29,7 +29,7 @@ from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, Sizes, validated
+from vera.spec.settings import Count, Sizes, validate_arguments
 
 Bytes = NDArray[np.uint8]
 PIXELS = 3 * 32 * 32
@@ -111,7 +111,7 @@ class CIFAR10(CIFAR):
     classes, label, label_bytes = 10, b"labels", 1
     test_file = CIFAR10_TEST
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         data_dir: DataDir = None,
@@ -151,7 +151,7 @@ class CIFAR100(CIFAR):
     name, classes, label, label_bytes = "cifar100", 100, b"fine_labels", 2
     test_file, train_files = CIFAR100_TEST, (CIFAR100_TRAIN,)
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = None) -> None:
         super().__init__(data_dir, labels_per_class)
 

@@ -17,7 +17,7 @@ from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 TRAIN = PublishedFile("svhn", {"train_32x32.mat": "e26dedcc434d2e4c54c9b2d4a06d8373"})
 TEST = PublishedFile("svhn", {"test_32x32.mat": "eb5a983be6a315427106f1b164d9cef3"})
@@ -29,7 +29,7 @@ class SVHN(ImageData):
 
     name, classes = "svhn", 10
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = None) -> None:
         super().__init__(labels_per_class)
         self.data_dir = data_dir

@@ -26,7 +26,7 @@ from vera.data.images import celeba, cifar, photo_patches, svhn
 from vera.data.labelled import Split
 from vera.errors import SettingError
 from vera.spec.registry import unseen_sets
-from vera.spec.settings import validated
+from vera.spec.settings import validate_arguments
 from vera.training.random_state import derive_seed
 
 BATCH = 100
@@ -137,7 +137,7 @@ class CelebATest(OtherImages):
 
     name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
 
-    @validated
+    @validate_arguments
     def __init__(
         self, split: Split, data_dir: DataDir = None, seed: int = 0, crop: celeba.FaceCrop = "resize"
     ) -> None:

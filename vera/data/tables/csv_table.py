@@ -25,7 +25,7 @@ from vera.data.tables.user_table import (
 )
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
-from vera.spec.settings import validated
+from vera.spec.settings import validate_arguments
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -36,7 +36,7 @@ class CSVTable(UserTable):
 
     form = "csv"
 
-    @validated
+    @validate_arguments
     def __init__(
         self,
         file: File,

@@ -16,7 +16,7 @@ from vera.data.files.locations import DataDir, read_verified
 from vera.data.files.packaged_file import SKLEARN_REMEDY, find_sklearn_file
 from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 
 class EmbeddedTable(LabelledTable):
@@ -56,7 +56,7 @@ class DigitsTable(EmbeddedTable):
     file, header = "digits.csv.gz", 0
     sha256 = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10) -> None:
         super().__init__(labels_per_class)
 
@@ -72,7 +72,7 @@ class BreastCancer(EmbeddedTable):
     file = "breast_cancer.csv"
     sha256 = "fed3eb72d0575ef6192293f5093c6e801b1476b577d0386bf4455504522172ed"
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10) -> None:
         super().__init__(labels_per_class)
 
@@ -85,7 +85,7 @@ class Wine(EmbeddedTable):
     file = "wine_data.csv"
     sha256 = "10e8a802908b34f86e5da8ce962f3c806694bc98450a18f61851af59f324bede"
 
-    @validated
+    @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10) -> None:
         super().__init__(labels_per_class)
 

@@ -22,7 +22,7 @@ from vera.data.tables.contract import Rows, parse_blocks
 from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 (MEMBER,) = uci_archive.CROP.members
 
@@ -37,7 +37,7 @@ class Crop(UCITable):
     file = uci_archive.CROP
     official = PublishedCounts(rows=325_834, features=174, examples=263_926)
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         super().__init__(data_dir, labels_per_class)
 

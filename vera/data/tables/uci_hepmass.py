@@ -17,7 +17,7 @@ from vera.data.files.npy_cache import Array
 from vera.data.tables.contract import Rows, drop_repeated_features, parse_blocks
 from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 (MEMBER,) = uci_archive.HEPMASS.members
 
@@ -32,7 +32,7 @@ class Hepmass(UCITable):
     file = uci_archive.HEPMASS
     official = PublishedCounts(rows=7_000_000, features=15, examples=6_300_000)
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         super().__init__(data_dir, labels_per_class)
 

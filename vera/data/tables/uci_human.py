@@ -21,7 +21,7 @@ from vera.data.tables.contract import Rows, drop_repeated_features, hold_out_las
 from vera.data.tables.uci_table import PublishedCounts, UCITable
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 
 RECOMPUTED = "4db4bed1dcb041af854e2da79d43074426d447a1d1256ae0fa051ce22a915ba0"
 FEATURES, LABELS = uci_archive.HUMAN.members
@@ -36,7 +36,7 @@ class Human(UCITable):
     file = uci_archive.HUMAN
     official = PublishedCounts(rows=7_352, features=523, examples=6_617)
 
-    @validated
+    @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         super().__init__(data_dir, labels_per_class)
 

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 
@@ -50,11 +50,11 @@ class Toy(DataSet):
     def fingerprint(self) -> str:
         return compute_fingerprint(name=self.name, version=self.version)
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return ToyStream(self, batch_size, seed)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Return n new points (default: 100,000)."""
         return ToyStream(self, n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()

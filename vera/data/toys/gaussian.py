@@ -5,7 +5,7 @@ from torch import Tensor
 
 from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.spec.registry import datasets
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
 
@@ -15,7 +15,7 @@ class Gaussian(DataSet):
 
     version = 1
 
-    @validated
+    @validate_arguments
     def __init__(self, dim: Count = 128) -> None:
         self.data_dim = dim
         self.name = f"gaussian-{dim}"
@@ -24,11 +24,11 @@ class Gaussian(DataSet):
     def fingerprint(self) -> str:
         return compute_fingerprint(name="gaussian", version=self.version, dim=self.data_dim)
 
-    @validated
+    @validate_arguments
     def stream(self, batch_size: Count, seed: int) -> Stream:
         return GaussianStream(batch_size, self.data_dim, seed)
 
-    @validated
+    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Return n new points (default: 100,000)."""
         return self.stream(n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()

@@ -23,7 +23,7 @@ from vera.evaluation import Estimate, matched_gaussian_ess, posterior_ess, prior
 from vera.evaluation.features import as_bytes
 from vera.models.linear import LinearGenerator
 from vera.spec.registry import estimators, models, tasks
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec, split_component
 from vera.tasks.build import assemble_trainer, build_dataset
 from vera.tasks.contract import Measurement, Task
@@ -38,7 +38,7 @@ ESS_POINTS, ESS_CHUNK = 20_000, 2_500
 
 
 @models.register("pca-generator")
-@validated
+@validate_arguments
 def pca_generator(
     x: Tensor, latent_dim: Count = 100, noise: Literal["deviation", "variance"] = "deviation"
 ) -> LinearGenerator:

@@ -26,7 +26,7 @@ from vera.joint.forward_passes import EXECUTION_SETTINGS
 from vera.methods.contract import Batch, Method, Metrics
 from vera.models.classifier import Classifier
 from vera.spec.registry import joint_methods, tasks
-from vera.spec.settings import Count, validated
+from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import assemble_trainer, build_labelled, build_method
 from vera.tasks.contract import Measurement, Task
@@ -95,7 +95,7 @@ class StepTimeTask(Task):
 
     methods = joint_methods
 
-    @validated
+    @validate_arguments
     def __init__(self, sampler_steps: Count = 20) -> None:
         self.sampler_steps = sampler_steps
 
