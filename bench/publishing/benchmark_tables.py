@@ -29,6 +29,8 @@ class BenchmarkTable(NamedTuple):
     columns: Mapping[str, QuantityColumn]
     shows_threads: bool = False
     """Whether its times depend on the number of threads."""
+    measured_with: str = ""
+    """A benchmark that measures this one too. Its command is printed if both were measured at once."""
 
 
 RATIO = {
@@ -71,13 +73,14 @@ TABLES = (
     ),
     BenchmarkTable(
         "memory",
-        "vera perf step",
+        "vera perf memory",
         "shape",
         {
             "bytes": QuantityColumn("peak, MB", 2, 1e6),
             "bytes_with_graph": QuantityColumn("with a graph, MB", 2, 1e6),
             "ratio": QuantityColumn("ratio", 3),
         },
+        measured_with="step",
     ),
     BenchmarkTable(
         "engine",
@@ -95,10 +98,21 @@ TABLES = (
 
 def render_benchmarks(location: str | Path) -> str:
     """One table per benchmark that was measured, with the command and the machine."""
-    stored = [(table, read_values(location, table.benchmark)) for table in TABLES]
-    return render_template(
-        "benchmarks", tables=[_describe_table(table, values) for table, values in stored if values]
-    )
+    stored = {table.benchmark: read_values(location, table.benchmark) for table in TABLES}
+    described = [
+        {"command": _find_command(table, stored), **_describe_table(table, stored[table.benchmark])}
+        for table in TABLES
+        if stored[table.benchmark]
+    ]
+    return render_template("benchmarks", tables=described)
+
+
+def _find_command(table: BenchmarkTable, stored: Mapping[str, Sequence[BenchmarkValue]]) -> str:
+    """The command that measured the values of a table."""
+    first, others = stored[table.benchmark][0], stored.get(table.measured_with, ())
+    if any(other.measured_at == first.measured_at for other in others):
+        table = next(other for other in TABLES if other.benchmark == table.measured_with)
+    return table.command.format(first.subject.replace(",", ""))
 
 
 def _describe_table(table: BenchmarkTable, values: Sequence[BenchmarkValue]) -> dict[str, Any]:
@@ -116,7 +130,6 @@ def _describe_table(table: BenchmarkTable, values: Sequence[BenchmarkValue]) -> 
         for subject, method in dict.fromkeys((value.subject, value.method) for value in values)
     ]
     return {
-        "command": table.command.format(values[0].subject.replace(",", "")),
         "origin": _describe_origin(values[0], table.shows_threads),
         "head": [table.subject, *methods, *(column.title for column in table.columns.values())],
         "lines": lines,

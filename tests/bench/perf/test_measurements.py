@@ -1,5 +1,6 @@
 """Benchmark numbers: stored with their provenance, and shown as tables."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -7,9 +8,9 @@ import pytest
 
 from bench.cli.main import main
 from bench.perf.engine import EngineOverhead, SearchOverhead
-from bench.perf.keep import store_values
 from bench.perf.measurements import BenchmarkValue, read_values
 from bench.perf.step_report import MemoryRow, RivalRow, StepResults, StepRow
+from bench.perf.stored_measurements import store_values
 from bench.perf.timing import TimeComparison
 from bench.publishing.benchmark_tables import render_benchmarks
 
@@ -54,6 +55,16 @@ def test_steps_rivals_and_memory_have_a_table_each(tmp_path):
     assert "| toy | entropy block | 1.00 | 4.00 | 0.250 |" in text
     assert "cp-sm" not in text
     assert text.count("`vera perf step`, 20") == 3
+
+
+@pytest.mark.parametrize(("time_of_step", "command"), [("2020-01-02", "step"), ("2020-01-01", "memory")])
+def test_memory_has_the_command_that_measured_it(monkeypatch, time_of_step, command):
+    memory = BenchmarkValue("memory", "toy", "entropy block", "bytes", 1e6, measured_at="2020-01-02")
+    stored = {"step": [replace(STEP, measured_at=time_of_step)], "memory": [memory]}
+    monkeypatch.setattr(
+        "bench.publishing.benchmark_tables.read_values", lambda location, name: stored.get(name, [])
+    )
+    assert f"`vera perf {command}`, 2020-01-02" in render_benchmarks("")
 
 
 @pytest.mark.parametrize(
