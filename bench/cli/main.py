@@ -139,7 +139,3 @@ def can_print() -> bool:
 def discard_output() -> None:
     """Send everything that is still printed to the null device."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

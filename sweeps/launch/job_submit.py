@@ -53,7 +53,7 @@ def build_runtime_environment(job: SubmittedJob) -> dict[str, Any]:
 
 def build_entrypoint(job: SubmittedJob) -> tuple[str, ...]:
     """The command. Files that were sent are not installed, so it then runs as a module."""
-    return ("python", "-m", "bench.cli.main", *job.command[1:]) if job.working_dir else job.command
+    return ("python", "-m", "bench.cli", *job.command[1:]) if job.working_dir else job.command
 
 
 HEADER = """#!/bin/sh

@@ -93,7 +93,7 @@ def results(record):
 def start(*arguments, **environment):
     """Start `vera ...` in a session of its own, as a terminal does."""
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "bench.cli.main", *map(str, arguments)],
+        [sys.executable, "-W", "error", "-m", "bench.cli", *map(str, arguments)],
         cwd=ROOT, env=os.environ | {"PYTHONUNBUFFERED": "1"} | {k: str(v) for k, v in environment.items()},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from bench.cli.main import main
 def run_process(*words, cwd=ROOT, out=subprocess.PIPE, **environment):
     """The command in its own process, with these environment variables."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    command = [sys.executable, "-m", "bench.cli.main", *map(str, words)]
+    command = [sys.executable, "-m", "bench.cli", *map(str, words)]
     return subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.PIPE, env=env, timeout=120)
 
 

@@ -44,7 +44,7 @@ def test_a_checkout_is_sent_without_its_large_folders(capsys, tmp_path):
     assert environment["working_dir"] == str(tmp_path)
     assert {"/.venv", "/.git", "/results"} <= set(environment["excludes"])
     RuntimeEnv(**environment)
-    assert found["entrypoint"][:3] == ("python", "-m", "bench.cli.main")
+    assert found["entrypoint"][:3] == ("python", "-m", "bench.cli")
     assert parse_command(("vera", *found["entrypoint"][3:])).sweep == "table2"
 
 
