@@ -97,6 +97,25 @@ class Record:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
+Rank = tuple[int, bool, str]
+"""(attempt, whether it is a result, finished_at). Of several records of a trial the highest counts.
+
+Two drivers may run the same attempt of a trial at once. If one of them loses its worker, its failure must not
+replace the result of the other, even if it ends later."""
+RANKED = ("attempt", "outcome", "finished_at")
+"""The columns that decide the rank."""
+
+
+def rank(attempt: int, outcome: str, finished_at: str) -> Rank:
+    """The rank of a record with these values of `RANKED`."""
+    return attempt, outcome not in FAILURES, finished_at
+
+
+def rank_row(row: Row) -> Rank:
+    """The rank of the row's record."""
+    return rank(row.attempt, row.outcome, row.finished_at)
+
+
 def to_plain_array(x: Any) -> NDArray[Any]:
     """A numeric array in C order and little-endian, as the store keeps it; TypeError for anything else."""
     array = np.asarray(x, order="C")  # unlike ascontiguousarray, keeps a single number 0-d

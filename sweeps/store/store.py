@@ -8,9 +8,9 @@ once.
     set-aside/                           files that are no parts, listed in `problems`
 
 A retry does not touch the curves of the earlier attempt, so replacing the row replaces the whole record at
-once. A trial may be in several files (a retry after a compaction, a killed compaction, merged stores);
-`sweeps.store.ranking` says which of its records counts. `pandas.read_parquet(folder / "rows")` reads all rows
-as one table, including superseded ones until `compact()`.
+once. A trial may be in several files (a retry after a compaction, a killed compaction, merged stores); the
+record of the highest `Rank` counts. `pandas.read_parquet(folder / "rows")` reads all rows as one table,
+including superseded ones until `compact()`.
 """
 
 import hashlib
@@ -29,8 +29,7 @@ from sweeps.store.location import Location
 from sweeps.store.open_folder import open_folder
 from sweeps.store.part_reader import PartReader
 from sweeps.store.parts import MANY_TRIALS, BadPart, Keep, PartMerge, open_part, stage_part
-from sweeps.store.ranking import RANKED, Rank, rank, rank_row
-from sweeps.store.row import CurvePoint, Record, Row
+from sweeps.store.row import RANKED, CurvePoint, Rank, Record, Row, rank, rank_row
 from sweeps.store.schema import (
     KINDS,
     STAMP,
