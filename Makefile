@@ -19,8 +19,10 @@ FLAGS ?=
 # Flags of run and rendering, e.g. BOTH='--results-dir /shared/results --plugin my_method.py'.
 BOTH ?=
 FOR_BOTH = $(filter --results-dir% --dataset% --plugin%,$(FLAGS))
-ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid $(addprefix figure,$(shell seq 27)) \
-	classes drift modes outliers reliability speed stability
+# The keys of a dictionary in a file that imports nothing, so no environment is needed.
+ARTIFACTS := $(shell $(PYTHON) -c "import runpy; print(*runpy.run_path('bench/paper/artifacts.py')['ARTIFACTS'])")
+FIGURES := $(filter figure%,$(ARTIFACTS))
+TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test lint check format figures report docs docs-check bench-step bench-engine clean
@@ -28,7 +30,7 @@ ARTIFACTS := table2 table3 table4 table5 table6 table8 table9 table10 table-fid 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 	@printf '%-22s %s\n' '  make reproduce-NAME' 'run the missing trials of NAME, then render it; options: PROFILE=smoke, laptop or paper,' '' "FLAGS='...' for the run, BOTH='--results-dir DIR' (--dataset, --plugin) for both; NAME is one of:"
-	@echo '$(filter-out figure%,$(ARTIFACTS)) figure1 to figure27' | fold -s -w 90 | sed -e 's/^/                       /' -e 's/ *$$//'
+	@echo '$(TABLES) $(filter-out $(TABLES) $(FIGURES),$(ARTIFACTS)) figure1 to figure$(words $(FIGURES))' | fold -s -w 90 | sed -e 's/^/                       /' -e 's/ *$$//'
 
 # Any other target.
 .DEFAULT:

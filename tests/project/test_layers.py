@@ -1,12 +1,17 @@
 """The layers of the design: the import contracts hold and can fail, and there are no import cycles."""
 
 import graphlib
+import pkgutil
 import subprocess
 import sys
 import tomllib
 
 import grimp
+import pytest
 from locations import ROOT
+
+import sweeps
+from bench.catalogue import find_papers
 
 
 def lint(directory):
@@ -22,6 +27,25 @@ def test_the_import_contracts_hold():
     done = lint(ROOT)
     assert done.returncode == 0, done.stdout
     assert "0 broken" in done.stdout
+
+
+def list_rooms_of_sweeps():
+    rooms = {f"sweeps.{info.name}" for info in pkgutil.iter_modules(sweeps.__path__) if info.ispkg}
+    return rooms - {"sweeps.cluster"}
+
+
+@pytest.mark.parametrize(
+    ("contract", "packages"),
+    [
+        ("results are read and rendered without torch, ray and optuna", set(find_papers())),
+        ("only sweeps.cluster imports ray", list_rooms_of_sweeps()),
+    ],
+)
+def test_no_package_is_left_out_of_a_contract(contract, packages):
+    """A new paper, or a new room of sweeps, needs an entry in source_modules of pyproject.toml."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (sources,) = [each["source_modules"] for each in settings["contracts"] if each["name"] == contract]
+    assert sorted(packages - {*sources}) == []
 
 
 def write_module(root, name, text=""):

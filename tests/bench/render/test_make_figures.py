@@ -12,6 +12,7 @@ from bare_process import block_imports
 from bench_helpers import ROOT, row_of, store_rows
 
 from bench.cli.main import main
+from bench.paper.artifacts import ARTIFACTS
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -155,7 +156,9 @@ def test_make_lists_its_targets_in_two_columns():
 
 @pytest.mark.parametrize("full", [True, False], ids=["with the full environment", "without"])
 def test_the_full_environment_is_used_if_it_exists(full, tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("Makefile", "bench/paper/artifacts.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     for name in ("constraints.txt", "pyproject.toml", *([".venv/bin/vera"] if full else [])):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -170,6 +173,12 @@ def dry_run(*words):
     return subprocess.run(
         ["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_each_artifact_of_the_paper_has_a_target():
+    done = dry_run(*(f"reproduce-{name}" for name in ARTIFACTS))
+    assert done.returncode == 0, done.stderr
+    assert [name for name in ARTIFACTS if f"vera run {name} " not in done.stdout] == []
 
 
 def test_flags_in_both_reach_the_run_and_the_rendering():
