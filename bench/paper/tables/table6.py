@@ -19,6 +19,7 @@ from typing import Any
 from bench.artifact import Column, Sheet, Value
 from bench.experiment_artifact import DataArtifact, DataSets, on_all
 from bench.judging.claims import Claim, Finding
+from bench.judging.first_seed import find_first_rows
 from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.experiments.tabular_data import LABELS, TableSetting, read_data_notes
@@ -64,7 +65,7 @@ def one_network(results: Results) -> Finding:
     evidence names the settings that differ."""
     tables, networks = TABULAR.data(results.profile), dict[str, dict[str, Any]]()
     for table in tables:
-        for row in results.find_rows(TABULAR.trial("VERA", results.profile, table))[:1]:
+        for row in find_first_rows(results, [TABULAR.trial("VERA", results.profile, table)]):
             components = json.loads(row.spec)["networks"].items()
             networks[table.name] = {
                 f"{role} {name}": value for role, component in components for name, value in component.items()
