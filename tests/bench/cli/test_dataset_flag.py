@@ -81,12 +81,12 @@ def test_column_may_have_any_name(file, text, value):
     ("text", "error", "facts"),
     [
         ("humn", UnknownName, ("'humn'", "human")),
-        ("", UnknownName, ("''",)),
+        ("", UnknownName, ("data set ''",)),
         ("wine,labels=5", UnknownName, ("'wine'", "'labels'", "Did you mean labels_per_class")),
         ("human,data_dir=x", UnknownName, ("'data_dir'",)),
         ("wine,labels_per_class", SettingError, ("key=value", "'labels_per_class'")),
         ("wine,=5", SettingError, ("key=value", "'=5'")),
-        ("wine,labels_per_class=0", SettingError, ("labels_per_class", "at least 1", "0")),
+        ("wine,labels_per_class=0", SettingError, ("labels_per_class", "at least 1", "got 0")),
         ("wine,labels_per_class=2.5", SettingError, ("labels_per_class", "2.5")),
         ("wine,labels_per_class=few", SettingError, ("labels_per_class", "'few'")),
         ("mnist-table,validation=half", SettingError, ("validation", "'test', 'tenth'", "'half'")),
@@ -95,7 +95,7 @@ def test_column_may_have_any_name(file, text, value):
         ("csv:absent.csv,label=y", DataMissing, ("absent.csv",)),
         ("csv:absent.csv", SettingError, ("'csv'", "label", "csv:PATH,label=COLUMN")),
         ("csv:absent.csv,label=y,file=z", SettingError, ("file=",)),
-        ("csv:,label=y", SettingError, ("''", "csv:PATH,label=COLUMN")),
+        ("csv:,label=y", SettingError, ("csv:PATH,label=COLUMN",)),
     ],
 )
 def test_mistakes_are_named(text, error, facts):

@@ -53,7 +53,8 @@ def test_missing_page_is_named(tmp_path, write):
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("nothing\n", "0"), (2 * "<!-- a: written by vera docs -->\n<!-- end -->\n", "2")]
+    ("text", "count"),
+    [("nothing\n", "0 blocks"), (2 * "<!-- a: written by vera docs -->\n<!-- end -->\n", "2 blocks")],
 )
 def test_page_needs_each_block_once(page, text, count):
     with raises_with(VeraError, str(page), count, "'a'", "<!-- a: written by vera docs -->"):
