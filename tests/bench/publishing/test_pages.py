@@ -57,7 +57,7 @@ def test_missing_page_is_named(tmp_path, write):
     [("nothing\n", "0 blocks"), (2 * "<!-- a: written by vera docs -->\n<!-- end -->\n", "2 blocks")],
 )
 def test_page_needs_each_block_once(page, text, count):
-    with raises_with(VeraError, str(page), count, "'a'", "<!-- a: written by vera docs -->"):
+    with raises_with(VeraError, str(page), f"{count} 'a'", "<!-- a: written by vera docs -->"):
         fill_blocks(page, text, {"a": str})
 
 

@@ -63,7 +63,7 @@ def test_grid_values_can_be_replaced_by_path_or_short_name():
         ("lr", ["0.5"], ("'lr'", "0.5", "0.0001 to 0.01")),
         ("lr", ["nan"], ("nan",)),
         ("lr", ["fast"], ("'lr'", "'fast'", "number")),
-        ("lr", [""], ("''",)),
+        ("lr", [""], ("'lr'", "'' in its grid")),
         ("latent_dim", ["2.5"], ("2.5",)),
         ("penalty", ["none"], ("'none'", "one of half, full")),
     ],

@@ -151,5 +151,5 @@ def test_ids_are_stable_across_releases():
 def test_a_wrong_setting_is_an_error_before_training():
     with raises_with(UnknownName, "lrr"):
         _ = Trial(spec(method={"name": "vera", "lrr": 1})).id
-    with raises_with(SettingError, "k", "1", "0"):
+    with raises_with(SettingError, "vera: k", "at least 1", "got 0"):
         _ = Trial(spec(method={"name": "vera", "k": 0})).id

@@ -133,7 +133,7 @@ def make_points(n=6, dtype=torch.float32):
         (torch.tensor([0, -100, 1, 0, 1, 0]), ["-100 to 1"]),
         (torch.tensor([0, 1, 0, 1, 0, 1], dtype=torch.int32), ["int64", "int32"]),
         (torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 1.0]), ["int64", "float32"]),
-        (torch.tensor([0, 1, 0]), ["6", "3 labels"]),
+        (torch.tensor([0, 1, 0]), ["has 6", "3 labels"]),
     ],
 )
 @pytest.mark.parametrize("held_out", [False, True])

@@ -184,7 +184,7 @@ def test_test_points_are_the_test_set_or_a_subset():
     assert (
         some == data.test_points(seed=0, n=8)[:, 0].tolist() != data.test_points(seed=1, n=8)[:, 0].tolist()
     )
-    with raises_with(SettingError, "20", "21"):
+    with raises_with(SettingError, "at most 20", "got 21"):
         data.test_points(seed=0, n=21)
 
 
@@ -194,7 +194,7 @@ def test_test_points_without_a_test_set_raise():
 
 
 def test_a_test_set_with_another_number_of_columns_is_refused():
-    with raises_with(SettingError, "2 columns", "3"):
+    with raises_with(SettingError, "2 columns", "test data 3"):
         TensorData(torch.zeros(4, 2), test=torch.zeros(4, 3))
 
 

@@ -173,5 +173,5 @@ def test_registered_toys_have_distinct_fingerprints():
 
 
 def test_an_empty_batch_is_refused():
-    with raises_with(SettingError, "batch_size", "1"):
+    with raises_with(SettingError, "batch_size", "at least 1", "got 0"):
         Moons().stream(0, seed=0)

@@ -143,7 +143,7 @@ def test_framing_of_digits(digits):
     image = digits[0][:1]
     assert torch.equal(DigitRecipe().apply_frame(image), pad(image, (2, 2, 2, 2), value=-1.0))
     assert DigitRecipe(side=64, frame="resize").apply_frame(image).shape == (1, 1, 64, 64)
-    with raises_with(SettingError, "DigitRecipe", "28", "resize"):
+    with raises_with(SettingError, "DigitRecipe", "side 28", "resize"):
         DigitRecipe(side=28)
     with raises_with(SettingError, "frame", "'crop'", "'pad'"):
         DigitRecipe(frame="crop")
@@ -165,5 +165,5 @@ def test_resized_digits_equal_those_of_the_stacked_data_set(digits, side):
 
 
 def test_an_image_of_another_side_is_rejected(network):
-    with raises_with(IncompatibleModel, "14", "28", "32 × 32"):
+    with raises_with(IncompatibleModel, "side 14 or 28", "32 × 32"):
         network.features(torch.zeros(2, 1, 32, 32))

@@ -91,9 +91,9 @@ def test_a_nan_in_one_batch_gives_nan():
 
 
 def test_a_standard_error_needs_two_points():
-    with raises_with(SettingError, "LikelihoodEvaluation", "n", "2", "got 1"):
+    with raises_with(SettingError, "LikelihoodEvaluation: n ", "at least 2", "got 1"):
         LikelihoodEvaluation(Moons(), n=1)
-    with raises_with(SettingError, "score_error", "repeats", "2", "got 1"):
+    with raises_with(SettingError, "score_error", "repeats", "at least 2", "got 1"):
         score_error(
             BiasedEstimator(),
             make_linear_generator(torch.ones(2, 1), sigma=0.5),

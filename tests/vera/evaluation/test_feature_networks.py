@@ -150,7 +150,7 @@ def test_grey_images_get_three_equal_channels(tmp_path, images):
     network = TorchScriptInception(save_script(tmp_path / "net.pt", CornerFeatures()))
     grey = images[:, :1]
     assert torch.equal(network.features(grey), network.features(grey.expand(-1, 3, -1, -1)))
-    with raises_with(IncompatibleModel, "1 or 3 channels", "2"):
+    with raises_with(IncompatibleModel, "1 or 3 channels", "got 2"):
         network.features(images[:, :2])
 
 

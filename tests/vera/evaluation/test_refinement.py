@@ -128,7 +128,7 @@ def test_a_non_finite_image_has_no_class():
 
 
 def test_counts_of_zero_are_rejected(refiner):
-    with raises_with(SettingError, "per_class", "1", "got 0"):
+    with raises_with(SettingError, "per_class", "at least 1", "got 0"):
         sort_by_class(ChannelClassifier(), torch.zeros(1, *SHAPE), 0)
-    with raises_with(SettingError, "steps", "1", "got 0"):
+    with raises_with(SettingError, "steps", "at least 1", "got 0"):
         trace_chains(refiner, steps=0)

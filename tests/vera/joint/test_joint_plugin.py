@@ -108,7 +108,7 @@ def test_a_plugin_trains_its_own_method_classifier_and_data(plugin):
 
 def test_its_settings_are_checked_and_are_part_of_the_trial_identity(plugin):
     load_plugin(plugin)
-    with raises_with(SettingError, "PseudoLabel", "weight", "-1"):
+    with raises_with(SettingError, "PseudoLabel", "weight", "got -1"):
         build_task(spec()).build(spec(weight=-1))
     with raises_with(UnknownName, "'wait'", "weight"):
         build_task(spec()).build(spec(wait=1))

@@ -51,7 +51,7 @@ def test_every_method_and_every_model_is_covered(registry):
 @pytest.mark.parametrize(("method", "energy"), IMPOSSIBLE)
 def test_construction_rejects_a_model_that_lacks_a_need(method, energy):
     model = models.get(MODELS[energy].component["name"]).__name__
-    with raises_with(IncompatibleModel, method, model, "nice"):
+    with raises_with(IncompatibleModel, f"{method} cannot train {model}", "nice"):
         make_method(method, energy)
 
 

@@ -80,15 +80,15 @@ def test_frozen_layers_stay_frozen_and_a_frozen_generator_is_rejected(method):
         (lambda: make_trainer(evaluate=3), ["evaluate", "got int"]),
         (lambda: make_trainer(device="meta"), ["device", "'meta'"]),
         (lambda: make_trainer().run(until="2"), ["until", "'2'"]),
-        (lambda: make_trainer().run(until=-1), ["until", "-1"]),
+        (lambda: make_trainer().run(until=-1), ["until", "got -1"]),
         (lambda: Trainer(DSM(MLP(2)), POINTS.to_sparse(), steps=1), ["dense"]),
         (lambda: Trainer(DSM(MLP(2)), np.ma.masked_less(POINTS.numpy(), 0), steps=1), ["mask"]),
         (lambda: Trainer(DSM(MLP(2)), torch.empty(0, 2), steps=1), ["point", "(0, 2)"]),
         (
             lambda: Trainer(PCD(MLP(2), capacity=10), POINTS, steps=1, batch_size=16),
-            ["capacity", "16", "10"],
+            ["capacity", "batch size of 16", "got 10"],
         ),
-        (lambda: mlp_generator(2).sample(-1), ["n", "-1"]),
+        (lambda: mlp_generator(2).sample(-1), ["Generator.sample: n ", "got -1"]),
         (lambda: LikelihoodEvaluation(POINTS), ["test"]),
         (lambda: build_trainer({"steps": 3}), ["TrialSpec", "dataset", "networks", "method"]),
         (lambda: TrialSpec.from_dict([1]), ["TrialSpec", "mapping"]),
@@ -119,7 +119,7 @@ def test_registered_objects_of_the_wrong_type_are_named(registries):
         build_method(spec, build_dataset({"name": "moons"}))
     with raises_with(PluginError, "data set 'odd'", "vera.data."):
         build_dataset({"name": "odd"})
-    with raises_with(VeraError, "method", "name", "3"):
+    with raises_with(VeraError, "method", "name", "got 3"):
         methods.register(3)
 
 

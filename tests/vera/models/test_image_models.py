@@ -235,22 +235,22 @@ def test_the_seed_determines_all_weights(build):
 
 @pytest.mark.parametrize("depth", [4, 9, 11, 27])
 def test_an_invalid_depth_is_rejected(depth):
-    with raises_with(SettingError, "WideResNet", "depth", "28", str(depth)):
+    with raises_with(SettingError, "WideResNet", "depth", "22, 28", f"got {depth}"):
         WideResNet(10, depth=depth)
 
 
 @pytest.mark.parametrize("build", [sngan_generator, dcgan_generator, DCGANEnergy])
 @pytest.mark.parametrize("side", [4, 28, 48])
 def test_an_invalid_side_is_rejected(build, side):
-    with raises_with(SettingError, "side", "8, 16, 32, 64", str(side)):
+    with raises_with(SettingError, "side", "8, 16, 32, 64", f"got {side}"):
         build(side=side)
 
 
 @pytest.mark.parametrize(
     ("build", "facts"),
     [
-        (lambda: DigitClassifier(side=5), ["DigitClassifier", "side", "6", "5"]),
-        (lambda: WideResNet(10, dropout=1.0), ["WideResNet", "dropout", "1"]),
+        (lambda: DigitClassifier(side=5), ["DigitClassifier", "side", "at least 6", "got 5"]),
+        (lambda: WideResNet(10, dropout=1.0), ["WideResNet", "dropout", "below 1", "got 1.0"]),
         (lambda: sngan_generator(shortcut="none"), ["shortcut", "'plain', 'learned'", "'none'"]),
         (lambda: sngan_generator(sigma=0.5), ["sigma_min <= sigma <= sigma_max", "0.01, 0.5, 0.3"]),
     ],

@@ -95,5 +95,5 @@ def test_pca_with_noise_as_variance_reproduces_the_published_mistake():
     ],
 )
 def test_pca_names_the_invalid_argument(components, noise, named, value):
-    with raises_with(SettingError, "LinearGenerator", named, str(value)):
+    with raises_with(SettingError, "LinearGenerator", named, f"got {value}"):
         LinearGenerator.from_pca(make_ppca_points(50)[0], components, noise=noise)

@@ -122,7 +122,7 @@ def test_encoded_samples_of_a_flow_are_standard_normal():
 
 
 def test_a_flow_needs_two_dimensions():
-    with raises_with(SettingError, "NICE", "data_dim", "2", "got 1"):
+    with raises_with(SettingError, "NICE", "data_dim", "at least 2", "got 1"):
         NICE(1)
 
 

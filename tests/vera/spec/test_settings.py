@@ -85,13 +85,13 @@ def test_a_valid_value_is_converted_to_the_annotated_type(value, annotation, exp
 
 @pytest.mark.parametrize(("value", "annotation", "rule"), WRONG)
 def test_an_invalid_value_raises_with_owner_setting_rule_and_value(value, annotation, rule):
-    with raises_with(SettingError, "Owner: setting", rule, repr(value)):
+    with raises_with(SettingError, "Owner: setting", rule, f"got {value!r}"):
         check_value("Owner", "setting", value, annotation)
 
 
 @pytest.mark.parametrize("value", [[8, 0], (8, True), [8, 8.0]])
 def test_an_invalid_entry_of_a_sequence_raises_with_its_index(value):
-    with raises_with(SettingError, "Owner: setting[1]", repr(value[1])):
+    with raises_with(SettingError, "Owner: setting[1]", f"got {value[1]!r}"):
         check_value("Owner", "setting", value, Sizes)
 
 
@@ -163,7 +163,7 @@ def test_every_default_is_valid(registry):
 
 
 MISTAKES = [
-    (lambda: VERA(MLP(2), mlp_generator(2), k=0), ["VERA: k", "at least 1", "0"]),
+    (lambda: VERA(MLP(2), mlp_generator(2), k=0), ["VERA: k", "at least 1", "got 0"]),
     (lambda: VERA(MLP(2), mlp_generator(2), k=True), ["VERA: k", "a whole number", "True"]),
     (lambda: VERA(MLP(2), mlp_generator(2), k=20.0), ["VERA: k", "a whole number", "20.0"]),
     (lambda: VERA(MLP(2), mlp_generator(2), lr="1e-3"), ["VERA: lr", "a number", "'1e-3'"]),
@@ -176,13 +176,13 @@ MISTAKES = [
         lambda: VERA(MLP(2), mlp_generator(2), penalty="double"),
         ["VERA: penalty", "one of 'half', 'full'", "'double'"],
     ),
-    (lambda: VERAHMC(MLP(2), mlp_generator(2), burn_in=-1), ["VERAHMC: burn_in", "at least 0", "-1"]),
+    (lambda: VERAHMC(MLP(2), mlp_generator(2), burn_in=-1), ["VERAHMC: burn_in", "at least 0", "got -1"]),
     (lambda: PCD(MLP(2), restart=1.5), ["PCD: restart", "at least 0 and at most 1", "1.5"]),
     (lambda: PCD(MLP(2), step_size=0), ["PCD: step_size", "above 0", "0.0"]),
-    (lambda: SSM(NICE(2), variance_reduced=1), ["SSM: variance_reduced", "true or false", "1"]),
+    (lambda: SSM(NICE(2), variance_reduced=1), ["SSM: variance_reduced", "true or false", "got 1"]),
     (lambda: NICE(2.0), ["NICE: data_dim", "a whole number", "2.0"]),
-    (lambda: GaussianMixture(2, 0), ["GaussianMixture: components", "at least 1", "0"]),
-    (lambda: MLP(2, hidden=[8, 0]), ["MLP: hidden[1]", "at least 1", "0"]),
+    (lambda: GaussianMixture(2, 0), ["GaussianMixture: components", "at least 1", "got 0"]),
+    (lambda: MLP(2, hidden=[8, 0]), ["MLP: hidden[1]", "at least 1", "got 0"]),
     (
         lambda: MLP(2, activation="swish"),
         ["MLP: activation", "one of 'leaky_relu', 'relu', 'softplus'", "'swish'"],

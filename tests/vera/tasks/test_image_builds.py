@@ -38,7 +38,7 @@ def test_a_generator_infers_its_side_from_the_data(side, generator):
 def test_a_given_side_is_not_replaced():
     method = build_method(joint_spec({"name": "digits32"}, side=8), Digits32().split(0), joint_methods)
     assert method.generator(torch.zeros(2, 4)).shape == (2, 3, 8, 8)
-    with raises_with(SettingError, "side", "30"):
+    with raises_with(SettingError, "side", "got 30"):
         build_method(joint_spec({"name": "digits32"}, side=30), Digits32().split(0), joint_methods)
 
 

@@ -110,7 +110,7 @@ def test_a_file_in_another_format_is_refused(tmp_path, state):
 
 
 OTHERS = {
-    "method": (lambda: make(method=DSM), ["method.name", "ml", "dsm"]),
+    "method": (lambda: make(method=DSM), ["method.name was ml", "dsm"]),
     "setting": (lambda: make(lr=0.5), ["method.lr was 0.001, is 0.5"]),
     "betas": (lambda: make(betas=(0.5, 0.9)), ["method.betas"]),
     "seed": (lambda: make(seed=1), ["seed was 0, is 1"]),

@@ -127,10 +127,10 @@ def test_a_user_defined_energy_trains_and_resumes_bit_identically(method, energy
     [
         (nn.Linear(2, 1), ["one number per point", "(2,)", "(2, 1)"]),
         (nn.Linear(2, 3), ["one number per point", "(2, 3)"]),
-        (Wrapped(nn.Linear(2, 1), torch.sum), ["one number per point", "()"]),
+        (Wrapped(nn.Linear(2, 1), torch.sum), ["one number per point", "got ()"]),
         (Wrapped(nn.Linear(2, 1), lambda y: (y, y)), ["one number per point", "tuple"]),
-        (MLP(3), ["MLP", "2)"]),
-        (GaussianMixture(1, 3), ["GaussianMixture", "2"]),
+        (MLP(3), ["MLP", "(5, 2)"]),
+        (GaussianMixture(1, 3), ["GaussianMixture", "(5, 2)"]),
     ],
     ids=["column", "matrix", "scalar", "tuple", "other dimension", "mixture of other dimension"],
 )

@@ -146,7 +146,7 @@ def test_the_fingerprint_depends_on_content_and_side_not_on_the_path(tmp_path, m
 
 
 def test_another_side_is_refused():
-    with raises_with(SettingError, "side", "28, 14", "7"):
+    with raises_with(SettingError, "side", "28, 14", "got 7"):
         datasets.create("mnist5k-logit", side=7)
 
 

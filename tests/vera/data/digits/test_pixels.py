@@ -78,7 +78,7 @@ def test_missing_files_and_wrong_sides_are_named(tmp_path):
     data = MNISTPixels(data_dir=str(tmp_path))
     with raises_with(DataMissing, "vera data fetch mnist"):
         data.read_training_points()
-    with raises_with(SettingError, "side", "28, 14", "7"):
+    with raises_with(SettingError, "side", "28, 14", "got 7"):
         datasets.create("mnist5k-pixels", side=7)
 
 

@@ -120,5 +120,5 @@ def test_names_and_fingerprints(tmp_path):
     assert StackedMNIST(data_dir=str(tmp_path)).fingerprint == sets[0].fingerprint
     with raises_with(DataMissing, "vera data fetch mnist"):
         StackedMNIST(data_dir=str(tmp_path)).stream(4, 0)
-    with raises_with(SettingError, "side", "64, 32", "28"):
+    with raises_with(SettingError, "side", "64, 32", "got 28"):
         datasets.create("stacked-mnist", side=28)

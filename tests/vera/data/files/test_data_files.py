@@ -20,7 +20,7 @@ def test_the_argument_overrides_the_environment_and_the_environment_the_default(
     monkeypatch.setenv("VERA_DATA", str(tmp_path / "env"))
     assert resolve_data_dir() == tmp_path / "env"
     assert resolve_data_dir("~/mine") == tmp_path / "mine"
-    with raises_with(SettingError, "data_dir", "5"):
+    with raises_with(SettingError, "data_dir", "got 5"):
         resolve_data_dir(5)
 
 
@@ -83,7 +83,7 @@ def test_idx_by_hand():
         (b"\x00\x00", ["0000"]),
         (b"\x00\x00\x0d\x01\x00\x00\x00\x00", ["00000d01"]),
         (b"\x00\x00\x08\x03\x00\x00", ["header"]),
-        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", ["5 values", "3"]),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", ["5 values", "contains 3"]),
     ],
 )
 def test_content_that_is_not_idx_is_corrupt(content, facts):

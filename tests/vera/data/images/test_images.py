@@ -168,7 +168,7 @@ def test_digits_have_their_classes_and_distinct_names():
     ].tolist()
     assert [Digits32().name, Digits32(side=16).name] == ["digits32", "digits32-16x16"]
     assert Digits32().fingerprint != Digits32(side=16).fingerprint
-    with raises_with(SettingError, "side", "32, 16", "28"):
+    with raises_with(SettingError, "side", "32, 16", "got 28"):
         Digits32(side=28)
 
 
