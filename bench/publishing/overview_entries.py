@@ -91,12 +91,13 @@ ENTRIES = (
     OverviewEntry(
         "table6",
         "72",
-        "accuracy with ten labels a class on tables of numbers: VERA against VAT, MEG, JEM, labels alone",
+        "accuracy with ten labels a class on tables of numbers: VERA against VAT, MEG, JEM, the supervised "
+        "baseline",
         quote=TableQuote(
             "VERA on 8 × 8 digits, %", {"method": "VERA", "dataset": "digits 8 × 8"}, "test_accuracy", 1
         ),
     ),
-    OverviewEntry("table8", "4", "what those tables hold"),
+    OverviewEntry("table8", "4", "the data sets of Table 6"),
     OverviewEntry("table9", "none", "the settings of those trials, read off their specifications"),
     OverviewEntry(
         "table10",
@@ -132,7 +133,7 @@ ENTRIES = (
     OverviewEntry(
         "speed",
         "4",
-        "a training step of VERA against one of JEM on the same Wide ResNet, in turns",
+        "a training step of VERA against one of JEM on the same Wide ResNet, timed alternately",
         quote=TableQuote(
             "JEM / VERA, WRN-28-2 and a small generator", {"classifier": "WRN-28-2"}, "ratio", 2
         ),

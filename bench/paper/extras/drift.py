@@ -81,7 +81,7 @@ def check_falls(results: Results, toy: DataSetting, toys: int) -> Finding:
     """The first evaluation compared with the last."""
     paths = read_best_sigma(results, toy)
     first, last = (make_cell([path.value_at(evaluation) for path in paths]) for evaluation in (0, -1))
-    return check_above("PCD at its first look", first, "at the end", last, comparisons=toys)
+    return check_above("PCD at its first evaluation", first, "at the end", last, comparisons=toys)
 
 
 def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Finding:
@@ -92,7 +92,7 @@ def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Findin
         [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths]
     )
     last = make_cell([path.value_at(-1) for path in paths])
-    name = f"PCD at its best look less {HALF_A_NAT:g}"
+    name = f"PCD at its best evaluation less {HALF_A_NAT:g}"
     return check_above(name, best, "at the end", last, comparisons=toys)
 
 
@@ -122,7 +122,7 @@ class DriftPanel:
     def list_levels(self) -> Iterator[tuple[str, float, str]]:
         """(name, likelihood, dash) of the values that the paths are compared with."""
         if self.paper is not None:
-            yield "PCD in the paper, best of its looks", self.paper, ":"
+            yield "PCD in the paper, best of its evaluations", self.paper, ":"
         if self.vera is not None:
             yield f"{label_vera(1)} at the end (Table 10)", self.vera, "--"
 
@@ -142,7 +142,7 @@ class DriftPanel:
                 (top, early), (seen, at), end = path.best(), path.best(every), path.values[-1]
                 yield (
                     f"{path.label} on {self.toy.name}, seed {path.row.seed}: best after {early:,} steps "
-                    f"({format_fixed(top, 2)}), of looks every {every:,} steps after {at:,} "
+                    f"({format_fixed(top, 2)}), of evaluations every {every:,} steps after {at:,} "
                     f"({format_fixed(seen, 2)}), at the end {format_fixed(end, 2)}{beside}."
                 )
 
@@ -189,7 +189,7 @@ class Drift(ExperimentArtifact):
         ),
         Claim(
             "pcd-falls",
-            "PCD makes the mixture worse: at the end its likelihood lies below that of its first look.",
+            "PCD makes the mixture worse: at the end its likelihood lies below that of its first evaluation.",
             "ours, after Table 10",
             on_all(check_falls, EVALUATED_MIXTURE.data),
         ),
@@ -199,10 +199,10 @@ class Drift(ExperimentArtifact):
         profile = results.profile
         found = [DriftPanel.read(results, toy) for toy in TOYS]
         text = (
-            "What is lost against the true density on 100,000 fresh test points at "
-            f"{EVALUATED_MIXTURE.scales[profile].evaluations} looks, lower is better, on logarithmic axes; "
-            f"below {LEAST:g} nats chance decides. Each seed is a line; a cross is the last look at one that "
-            f"diverged. {EVALUATED_MIXTURE.about(profile)}."
+            "Gap to the true density on 100,000 fresh test points at "
+            f"{EVALUATED_MIXTURE.scales[profile].evaluations} evaluations, lower is better, on logarithmic "
+            f"axes; below {LEAST:g} nats chance decides. Each seed is a line; a cross is the last evaluation "
+            f"of one that diverged. {EVALUATED_MIXTURE.about(profile)}."
         )
         notes = [note for panel in found for note in panel.write_notes(profile)]
         return self.drawing(results, text, self.rows(results), partial(draw, found), notes)

@@ -73,7 +73,7 @@ def test_at_paper_the_papers_value_is_drawn(tmp_path):
     results = results_of(tmp_path, records(seeds=(0,), profile="paper"), "paper")
     lines, legend = moons(results)
     assert lines[-1][1] == pytest.approx([CEILING - -3.82] * 2)
-    assert legend[-1] == "PCD in the paper, best of its looks"
+    assert legend[-1] == "PCD in the paper, best of its evaluations"
     assert "; the paper has −3.82." in FIGURE.render(results).notes[0]
 
 
@@ -86,7 +86,7 @@ def test_vera_is_drawn_if_table_10_has_it(tmp_path):
 
 def test_notes_name_the_best_and_the_last_value_of_pcd(tmp_path):
     notes = FIGURE.render(results_of(tmp_path, records(seeds=(0,)))).notes
-    said = "best after 200 steps (−3.50), of looks every 200 steps after 200 (−3.50), at the end −4.50"
+    said = "best after 200 steps (−3.50), of evaluations every 200 steps after 200 (−3.50), at the end −4.50"
     assert notes[0] == f"PCD σ=0.1 on moons, seed 0: {said}."
     assert [note.split(",")[0] for note in notes] == [
         f"PCD σ=0.1 on {name}" for name in ("moons", "circles", "rings")
@@ -148,4 +148,4 @@ def test_a_real_trial_is_evaluated_during_training(tmp_path):
     [(steps, heights)], _ = moons(results)
     assert steps == [5, 10, 15, 20]
     assert min(heights) > 0
-    assert "at 4 looks" in FIGURE.render(results).caption
+    assert "at 4 evaluations" in FIGURE.render(results).caption

@@ -48,7 +48,7 @@ def test_table_without_published_trials_names_its_command(tmp_path, monkeypatch)
 def test_knobs_are_the_settings_of_the_class():
     text = render_knobs("vera")
     assert "| `k` | 20 |" in text
-    assert text.count("| knob | default | what it is |") == 2, "one table for the joint method"
+    assert text.count("| setting | default | meaning |") == 2, "one table for the joint method"
 
 
 def test_commands_name_every_table_of_the_method():
