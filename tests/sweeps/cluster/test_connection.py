@@ -121,7 +121,7 @@ def test_a_token_that_cannot_be_written_is_an_error(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("cpus", "gpus", "facts"),
-    [(3, 0, ("3 CPU", "2", "--cpus-per-trial")), (1, 0.5, ("0.5 GPU", "0", "--gpus-per-trial"))],
+    [(3, 0, ("3 CPU", "has 2:", "--cpus-per-trial")), (1, 0.5, ("0.5 GPU", "has 0:", "--gpus-per-trial"))],
 )
 def test_a_request_beyond_the_largest_node_is_refused(cpus, gpus, facts):
     with raises_with(EngineError, *facts):
