@@ -12,6 +12,7 @@ from cluster_helpers import run_here
 from engine_helpers import PATIENCE, PLUGIN, ROOT
 
 from bench.cli.main import build_parser, main
+from sweeps.run.attempt import run_trial
 from sweeps.store.store import Store
 from sweeps.trial.identity import Trial
 from sweeps.trial.sweep import find_sweep, sweep, sweeps
@@ -21,61 +22,58 @@ RUN = "\nimport sys\nfrom bench.cli.main import main\nsys.exit(main(sys.argv[1:]
 DEMO = ("run", "toy-demo", "--profile", "smoke")
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """toy-demo at the smoke profile: (results directory, exit code, stdout, stderr).
-
-    It runs in a process of its own, without the packages for exports, and with a plug-in that imports Ray
-    early: Ray reads some settings on import, so they must be set before.
-    """
-    folder = tmp_path_factory.mktemp("demo")
-    plugin = tmp_path_factory.mktemp("plugin") / "careless.py"
+def test_a_sweep_in_a_process_of_its_own_ends_as_rows(tmp_path):
+    """It runs without the packages for exports, and with a plug-in that imports Ray early: Ray reads some
+    settings on import, so they must be set before."""
+    folder, plugin = tmp_path / "demo", tmp_path / "careless.py"
     plugin.write_text("import ray\n")
-    code = block_imports({"mlflow", "wandb", "tensorboardX"}) + RUN
+    script = block_imports({"mlflow", "wandb", "tensorboardX"}) + RUN
     place = ("--plugin", str(plugin), "--results-dir", str(folder))
-    command = [sys.executable, "-W", "error", "-c", code, *DEMO, *place]
+    command = [sys.executable, "-W", "error", "-c", script, *DEMO, *place]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    return folder, done.returncode, done.stdout, done.stderr
-
-
-def test_a_sweep_ends_as_rows_without_the_packages_for_exports(demo):
-    folder, code, out, err = demo
-    assert (code, err) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
     rows = Store(folder / "trials").read_rows()
     assert {row.trial_id for row in rows} == {trial.id for trial in find_sweep("toy-demo").trials("smoke")}
     assert {(row.outcome, row.attempt, row.sweep) for row in rows} == {("ok", 1, "toy-demo")}
-    assert out.count("✓") == 9
-    last = out.splitlines()[-1]
+    assert done.stdout.count("✓") == 9
+    last = done.stdout.splitlines()[-1]
     assert "9 of 9" in last
-    assert last.endswith(f"vera report --results-dir {folder}")
-    assert "\x1b" not in out
+    assert f"vera report --results-dir {folder}" in last
+    assert "\x1b" not in done.stdout
+    assert list((folder / "checkpoints").glob("*")) == []
+    assert not list(folder.rglob("*.tmp"))
 
 
-def test_only_the_store_remains(demo):
-    assert list((demo[0] / "checkpoints").glob("*")) == []
-    assert not list(demo[0].rglob("*.tmp"))
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A results directory with the trials of toy-demo at the smoke profile."""
+    folder = tmp_path_factory.mktemp("demo")
+    store = Store(folder / "trials")
+    for trial in find_sweep("toy-demo").trials("smoke"):
+        store.write(run_trial(trial))
+    return folder
 
 
 def test_a_finished_sweep_runs_nothing(demo, monkeypatch):
     monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: pytest.fail("something ran"))
-    code, out, _ = run_here(*DEMO, "--results-dir", demo[0])
+    code, out, _ = run_here(*DEMO, "--results-dir", demo)
     assert code == 0
     assert "9 already done" in out
 
 
 def test_a_stored_trial_is_planned_with_other_seeds_and_its_own_profile(demo):
-    name = f"trial:{Store(demo[0] / 'trials').read_rows()[0].trial_id[:8]}"
-    code, out, _ = run_here("plan", name, "--seeds", 5, "--results-dir", demo[0])
+    name = f"trial:{Store(demo / 'trials').read_rows()[0].trial_id[:8]}"
+    code, out, _ = run_here("plan", name, "--seeds", 5, "--results-dir", demo)
     assert code == 0
     assert f"{name} · smoke profile · 5 trials · 3 already done" in out
-    code, _, err = run_here("plan", "trial:zzzz", "--results-dir", demo[0])
+    code, _, err = run_here("plan", "trial:zzzz", "--results-dir", demo)
     assert code == 2
-    assert str(demo[0] / "trials") in err
+    assert str(demo / "trials") in err
     assert "'zzzz'" in err
 
 
 def test_status_list_plan_and_dry_run_show_what_is_stored(demo):
-    place = ("--results-dir", demo[0])
+    place = ("--results-dir", demo)
     assert re.search(r"toy-demo +smoke +ok +9", run_here("status", *place)[1])
     assert re.search(r"toy-demo +smoke 9/9 ", run_here("list", *place)[1])
     code, out, _ = run_here("plan", "toy-demo", "--profile", "smoke", "--seeds", 4, *place)
@@ -86,26 +84,25 @@ def test_status_list_plan_and_dry_run_show_what_is_stored(demo):
     assert code == 0
     assert "15 trials · 9 already done" in out
     assert out.count("60 steps") == 6
-    assert len(Store(demo[0] / "trials").read_rows()) == 9
+    assert len(Store(demo / "trials").read_rows()) == 9
 
 
 def test_show_and_replay_accept_the_beginning_of_an_id(demo):
-    row = next(row for row in Store(demo[0] / "trials").read_rows() if row.label == "ML")
-    code, out, _ = run_here("show", row.trial_id[:8], "--results-dir", demo[0])
+    row = next(row for row in Store(demo / "trials").read_rows() if row.label == "ML")
+    code, out, _ = run_here("show", row.trial_id[:8], "--results-dir", demo)
     assert code == 0
     assert row.trial_id in out
     assert "test_log_likelihood" in out
-    code, out, _ = run_here("replay", row.trial_id[:8], "--results-dir", demo[0])
+    code, out, _ = run_here("replay", row.trial_id[:8], "--results-dir", demo)
     assert "identical" in out
     assert code == 0
 
 
 def test_one_more_seed_runs_only_the_new_trials(demo, shared_ray):
-    folder = demo[0]
-    before = {row.trial_id: row for row in Store(folder / "trials").read_rows()}
-    code, out, err = run_here(*DEMO, "--seeds", 4, "--results-dir", folder, "--max-concurrent", 1)
+    before = {row.trial_id: row for row in Store(demo / "trials").read_rows()}
+    code, out, err = run_here(*DEMO, "--seeds", 4, "--results-dir", demo, "--max-concurrent", 1)
     assert (code, err) == (0, "")
-    after = {row.trial_id: row for row in Store(folder / "trials").read_rows()}
+    after = {row.trial_id: row for row in Store(demo / "trials").read_rows()}
     assert len(after) == 12
     assert {name: after[name] for name in before} == before
     assert out.count("✓") == 3
@@ -202,7 +199,7 @@ def test_a_table_too_small_for_a_batch_is_refused_once(tmp_path):
     code, _, err = run_here(*command, "--results-dir", tmp_path / "results")
     assert code == 2
     assert len(err.splitlines()) == 1
-    assert [fact for fact in ("small.csv", "54", "6", "64") if fact not in err] == []
+    assert [fact for fact in ("small.csv", " 54 ", " 6 ", " 64") if fact not in err] == []
     code, _, err = run_here(*command, "--data-dir", tmp_path / "other")
     assert code == 2
     assert "--data-dir" in err

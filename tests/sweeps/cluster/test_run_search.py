@@ -36,15 +36,30 @@ def build_engine(folder):
     return Engine(folder / "trials", folder / "checkpoints", Conditions())
 
 
-@pytest.fixture(scope="module")
-def search_run(tmp_path_factory, ray_session):
-    """A search of nine configurations under ASHA: its folder and its configurations."""
-    folder = tmp_path_factory.mktemp("search")
-    return folder, run_search(SEARCH, "smoke", SearchOptions("random", "asha", 9), build_engine(folder))
+def read_times(folder):
+    return {row.trial_id: row.finished_at for row in Store(folder / "trials").read_rows()}
 
 
-def test_every_trial_has_one_row_and_poor_trials_are_stopped(search_run):
-    folder, found = search_run
+@pytest.mark.usefixtures("shared_ray")
+def test_a_search_stops_poor_trials_and_can_be_extended(tmp_path, monkeypatch):
+    options, engine = SearchOptions("random", "asha", 9), build_engine(tmp_path)
+    found = run_search(SEARCH, "smoke", options, engine)
+    check_rows(tmp_path, found)
+    check_best(found)
+    before = read_times(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("sweeps.cluster.search_run.open_cluster", lambda *_: pytest.fail("something ran"))
+        run_search(SEARCH, "smoke", options, engine)
+    assert read_times(tmp_path) == before
+    more = run_search(SEARCH, "smoke", SearchOptions("tpe", "none", 11), engine)
+    after = read_times(tmp_path)
+    assert len(more) == 11
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 4
+
+
+def check_rows(folder, found):
+    """Every trial has one row, and some were stopped at a milestone."""
     rows = Store(folder / "trials").read_rows()
     assert len(found) == 9
     assert {row.outcome for row in rows} <= {"ok", "stopped_early", "diverged"}
@@ -56,30 +71,12 @@ def test_every_trial_has_one_row_and_poor_trials_are_stopped(search_run):
     assert not list((folder / "checkpoints").glob("*.pt"))
 
 
-def test_the_best_configuration_is_the_best_of_those_that_ran_to_their_end(search_run):
-    _, found = search_run
+def check_best(found):
+    """The best configuration is the best of those that ran to their end."""
     (winner,) = find_best(found)
     scores = [entry.compute_score() for entry in found if not entry.is_stopped]
     assert winner.compute_score().scores[0] == max(score.scores[0] for score in scores if score)
     assert all(row.outcome_step == 60 for row in winner.rows.values())
-
-
-def test_a_second_run_trains_nothing_and_a_larger_budget_extends_the_search(search_run, monkeypatch):
-    folder, _ = search_run
-
-    def read_times():
-        return {row.trial_id: row.finished_at for row in Store(folder / "trials").read_rows()}
-
-    before = read_times()
-    with monkeypatch.context() as patch:
-        patch.setattr("sweeps.cluster.search_run.open_cluster", lambda *_: pytest.fail("something ran"))
-        run_search(SEARCH, "smoke", SearchOptions("random", "asha", 9), build_engine(folder))
-    assert read_times() == before
-    more = run_search(SEARCH, "smoke", SearchOptions("tpe", "none", 11), build_engine(folder))
-    after = read_times()
-    assert len(more) == 11
-    assert before.items() <= after.items()
-    assert len(after) == len(before) + 4
 
 
 @pytest.mark.parametrize(

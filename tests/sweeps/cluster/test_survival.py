@@ -1,8 +1,9 @@
 """Faults that the engine must survive: killed workers and drivers, Ctrl-C, SIGTERM, two drivers at once, and
 a store that cannot be written.
 
-The first tests read one story: the worker of a sweep is killed, then its driver; then the sweep is
-interrupted, and then it runs to its end. Each step of a trial leaves a line in a log: process, step and seed.
+The first test is a story: the worker of a sweep is killed, then its driver; then the sweep is interrupted,
+and then it runs to its end. It is one test, because parallel test processes would repeat a shared story. Each
+step of a trial leaves a line in a log: process, step and seed.
 """
 
 import os
@@ -44,9 +45,8 @@ def assert_one_line(err):
     assert "same command" in line
 
 
-@pytest.fixture(scope="module")
-def story(tmp_path_factory, trouble_plugin, ray_session):
-    folder = tmp_path_factory.mktemp("story")
+def tell_story(folder, shared_ray):
+    """Run the sweep with all its faults; what was seen on the way."""
     log, gate = folder / "log", folder / "gate"
     place = ("--results-dir", folder, "--plugin", PLUGIN)
     command = ("run", "patience", "--seeds", 4, *place, "--max-concurrent", 2, "--checkpoint-every")
@@ -88,14 +88,25 @@ def story(tmp_path_factory, trouble_plugin, ray_session):
     interrupted = finish(driver)
     left, before_last = list_saved(), read_rows(folder)
 
-    ray_session.log.write_text("")
     last = run_here(*command, 0)
     with log.open("a") as file:
-        file.write(ray_session.log.read_text())
+        file.write(shared_ray.log.read_text())
     return SimpleNamespace(**locals())
 
 
-def test_a_trial_whose_worker_is_killed_continues_from_its_checkpoint(story):
+def test_a_sweep_survives_a_killed_worker_a_killed_driver_and_ctrl_c(
+    tmp_path, trouble_plugin, shared_ray, monkeypatch
+):
+    story = tell_story(tmp_path, shared_ray)
+    check_the_trial_of_the_killed_worker_continued_from_its_checkpoint(story)
+    check_the_killed_driver_lost_no_finished_trial(story)
+    check_ctrl_c_named_the_next_command_and_saved_running_trials_before_a_checkpoint_was_due(story)
+    check_every_trial_has_one_row_and_no_temporary_file_remains(story)
+    monkeypatch.setattr(trouble_plugin.time, "sleep", lambda seconds: None)
+    check_the_rows_equal_those_of_undisturbed_runs(story)
+
+
+def check_the_trial_of_the_killed_worker_continued_from_its_checkpoint(story):
     lives = read_processes(story.log, story.victim)
     assert next(iter(lives)) == story.worker
     assert len(lives) > 1
@@ -106,21 +117,20 @@ def test_a_trial_whose_worker_is_killed_continues_from_its_checkpoint(story):
     assert later[-1][-1] == STEPS
 
 
-def test_the_rows_equal_those_of_undisturbed_runs(story, monkeypatch):
-    monkeypatch.setattr(story.trouble_plugin.time, "sleep", lambda seconds: None)
+def check_the_rows_equal_those_of_undisturbed_runs(story):
     store = Store(story.folder / "trials")
     for trial in story.trials.values():
         assert results(read_record(store, trial.id)) == results(run_trial(trial))
 
 
-def test_a_killed_driver_loses_no_finished_trial(story):
+def check_the_killed_driver_lost_no_finished_trial(story):
     assert story.before_kill
     rows = read_rows(story.folder)
     assert {name: rows[name] for name in story.after_kill} == story.after_kill
     assert story.before_kill.items() <= story.after_kill.items()
 
 
-def test_every_trial_has_one_row_and_no_temporary_file_remains(story):
+def check_every_trial_has_one_row_and_no_temporary_file_remains(story):
     assert (story.last[0], story.last[2]) == (0, "")
     store = Store(story.folder / "trials")
     rows = store.read_rows()
@@ -131,7 +141,7 @@ def test_every_trial_has_one_row_and_no_temporary_file_remains(story):
     assert list((story.folder / "checkpoints").glob("*.pt")) == []
 
 
-def test_ctrl_c_names_the_next_command_and_saves_running_trials_before_a_checkpoint_is_due(story):
+def check_ctrl_c_named_the_next_command_and_saved_running_trials_before_a_checkpoint_was_due(story):
     code, _, err = story.interrupted
     assert code == 130
     assert_one_line(err)

@@ -1,8 +1,8 @@
 """Two real nodes: the preflight check of each, a node that dies under a sweep, and a search that loses a node
 and then the head.
 
-All tests read one story on one cluster. The command of the search is the same each time. It ends with the
-head, and finishes when it is run again.
+It is one test on one cluster, because parallel test processes would repeat a shared cluster. The command of
+the search is the same each time. It ends with the head, and finishes when it is run again.
 """
 
 import json
@@ -29,7 +29,7 @@ from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.store import Store
 
 TRACED = HELPERS / "traced_plugin.py"
-CONFIGURATIONS, SEEDS, STEPS = 12, 2, 20
+CONFIGURATIONS, SEEDS, STEPS = 8, 2, 20
 
 
 class Scene:
@@ -53,22 +53,23 @@ class Scene:
         return Counter(line for line in lines if line.endswith("\n"))
 
 
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory):
-    return Scene(tmp_path_factory.mktemp("nodes"))
-
-
-@pytest.fixture(scope="module")
-def cluster(scene):
-    """A head, and a second node without credentials for a bucket."""
+def test_a_cluster_of_two_nodes(tmp_path, guarded_bucket):
+    """The second node has no credentials for the bucket."""
+    scene = Scene(tmp_path)
     files = {"TRACE": scene.trace, "ALLOWANCE": scene.allowance, "TROUBLE_LOG": scene.log}
-    with manage_nodes(**files, TROUBLE_GATE=scene.gate, **CREDENTIALS) as nodes:
-        nodes.start_head()
-        nodes.start_node(without=CREDENTIALS)
-        yield nodes
+    with manage_nodes(**files, TROUBLE_GATE=scene.gate, **CREDENTIALS) as cluster:
+        cluster.start_head()
+        cluster.start_node(without=CREDENTIALS)
+        check_preflight(run_preflight(cluster, scene, guarded_bucket), guarded_bucket)
+        check_trials_of_a_dead_node_finished_on_the_other(run_until_a_node_dies(cluster, scene), scene)
+        story = search_until_the_head_dies(cluster, scene)
+    check_trials_were_trained_on_both_nodes(story)
+    check_the_same_command_finished_the_search(story)
+    check_every_trial_has_one_row(story)
+    check_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def guarded_bucket(s3_endpoint):
     """A bucket behind a server that requires credentials; moto itself does not."""
     from moto.server import DomainDispatcherApplication, create_backend_app
@@ -118,10 +119,11 @@ print(json.dumps(answers))
 """
 
 
-@pytest.fixture(scope="module")
-def preflight_answers(cluster, tmp_path_factory, guarded_bucket):
+def run_preflight(cluster, scene, guarded_bucket):
     """The messages of preflight checks in a driver that has joined the cluster."""
-    arguments = [cluster.address, str(tmp_path_factory.mktemp("shared")), guarded_bucket]
+    folder = scene.folder / "shared"
+    folder.mkdir()
+    arguments = [cluster.address, str(folder), guarded_bucket]
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PREFLIGHT, *arguments], cwd=ROOT, capture_output=True,
         env=os.environ | cluster.environment, text=True, timeout=PATIENCE, check=False,
@@ -130,30 +132,23 @@ def preflight_answers(cluster, tmp_path_factory, guarded_bucket):
     return SimpleNamespace(**json.loads(done.stdout))
 
 
-def test_nodes_that_can_run_the_trials_pass_and_no_marker_remains(preflight_answers):
-    assert preflight_answers.good == ""
-    assert preflight_answers.left == []
-
-
-def test_every_node_is_asked(preflight_answers):
-    assert preflight_answers.missing.count("node ") == 2
-    assert preflight_answers.missing.count("/no/such/data") == 1
-    assert preflight_answers.has_marker == [False, False]
-
-
-def test_the_node_without_credentials_for_the_bucket_is_named(preflight_answers, guarded_bucket):
-    message = preflight_answers.bucket
-    assert message.count("node ") == 1
-    assert "(127.0.0.2)" in message
-    assert guarded_bucket in message
-    assert "AWS_ACCESS_KEY_ID" in message
+def check_preflight(answers, guarded_bucket):
+    """Nodes that can run the trials pass and no marker remains; every node is asked; the node without
+    credentials is named."""
+    assert answers.good == ""
+    assert answers.left == []
+    assert answers.missing.count("node ") == 2
+    assert answers.missing.count("/no/such/data") == 1
+    assert answers.has_marker == [False, False]
+    assert answers.bucket.count("node ") == 1
+    facts = ("(127.0.0.2)", guarded_bucket, "AWS_ACCESS_KEY_ID")
+    assert [fact for fact in facts if fact not in answers.bucket] == []
     folder = BucketFolder(guarded_bucket)
     selector = fs.FileSelector(folder.root, recursive=True, allow_not_found=True)
     assert [info for info in folder.objects.get_file_info(selector) if info.is_file] == []
 
 
-@pytest.fixture(scope="module")
-def moved_trials(cluster, scene, preflight_answers):
+def run_until_a_node_dies(cluster, scene):
     """A sweep of two trials, one on each node. Both wait half-way until the second node is dead."""
     folder = scene.folder / "patience"
     flags = ("--checkpoint-every", 0, "--address", cluster.address)
@@ -165,8 +160,8 @@ def moved_trials(cluster, scene, preflight_answers):
     return folder, *finish(driver)
 
 
-def test_trials_of_a_node_that_dies_finish_on_another(moved_trials, scene):
-    folder, code, _, err = moved_trials
+def check_trials_of_a_dead_node_finished_on_the_other(run, scene):
+    folder, code, _, err = run
     assert code == 0, err
     assert [row.outcome for row in read_rows(folder).values()] == ["ok", "ok"]
     lives = [list(read_processes(scene.log, seed).values()) for seed in range(2)]
@@ -175,8 +170,8 @@ def test_trials_of_a_node_that_dies_finish_on_another(moved_trials, scene):
     assert moved[1][0] > 1, "it continued from its checkpoint"
 
 
-@pytest.fixture(scope="module")
-def story(cluster, scene, moved_trials):
+def search_until_the_head_dies(cluster, scene):
+    """A search that loses its second node and then the head, and is run again; what was seen on the way."""
     shared = ("--results-dir", scene.results, "--plugin", TRACED, "--address", cluster.address)
     size = ("--configurations", CONFIGURATIONS, "--seeds", SEEDS)
     problem = ("search", "flow", "--method", "ml", "--profile", "smoke")
@@ -200,7 +195,7 @@ def story(cluster, scene, moved_trials):
     return SimpleNamespace(**locals())
 
 
-def test_trials_are_trained_on_both_nodes(story):
+def check_trials_were_trained_on_both_nodes(story):
     """A node has one CPU: if it took more steps than a trial has, a trial has ended on it."""
     assert len(story.both) == 2
     assert min(story.both.values()) > STEPS
@@ -208,7 +203,7 @@ def test_trials_are_trained_on_both_nodes(story):
     assert len(story.with_one) < CONFIGURATIONS * SEEDS
 
 
-def test_the_command_ends_with_the_head_and_the_same_command_finishes_the_search(story):
+def check_the_same_command_finished_the_search(story):
     assert story.broken[0] != 0
     assert (story.last[0], story.last[2]) == (0, "")
     assert f"{CONFIGURATIONS} configurations, 0" in story.last[1]
@@ -219,7 +214,7 @@ def read_search_rows(story):
     return [row for row in rows if row.sweep == "search-flow-ml-tpe"]
 
 
-def test_every_trial_has_one_row(story):
+def check_every_trial_has_one_row(story):
     rows = read_search_rows(story)
     assert len({row.trial_id for row in rows}) == len(rows) == CONFIGURATIONS * SEEDS
     assert {row.outcome for row in rows} <= {"ok", "diverged"}
@@ -230,7 +225,7 @@ def test_every_trial_has_one_row(story):
     assert story.with_both.items() <= story.with_one.items() <= final.items(), "no trial runs twice"
 
 
-def test_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
+def check_the_best_configuration_is_the_best_of_the_rows_and_can_be_run(story):
     scores = defaultdict(list)
     worst = FLOW_LIKELIHOOD.worst
     for row in read_search_rows(story):

@@ -126,7 +126,7 @@ def test_the_first_lines_run_the_command(capsys):
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        (["--hosts", "a,b", *SHARED, "--", *RUN], ("--hosts", "2", "--nodes", "1")),
+        (["--hosts", "a,b", *SHARED, "--", *RUN], ("--hosts", "2 machines", "--nodes is 1")),
         (["--", *RUN], ("'results/local'", "--results-dir")),
         (["--", *RUN, "--results-dir=here"], ("'here'", "--results-dir")),
     ],
