@@ -27,16 +27,27 @@ class DivergenceError(Exception):
 class Journal:
     """Records metrics as means over blocks of `block` steps, and evaluations as they are.
 
-    `history` and `evaluations` are rows of plain numbers with a "step".
+    `history` and `evaluations` are rows of plain numbers with a "step". A run may end inside a block. The
+    block then has a row in `history` but stays open, so that a run that is extended averages over the same
+    blocks as one that was longer from the start.
     """
 
     def __init__(self, block: int, max_loss: float) -> None:
         self.block, self.max_loss = block, max_loss
-        self.history: list[dict[str, float]] = []
+        self.end: int | None = None
+        """The last step of the run, once it is reached."""
         self.evaluations: list[dict[str, float]] = []
+        self._blocks: list[dict[str, float]] = []
         self._names: list[str] = []
         self._on_device: list[dict[str, Tensor]] = []
         self._on_host = torch.empty(0, 0, dtype=torch.float64)
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        """The means over all blocks; at the end of the run also over the last, incomplete one."""
+        if self.end is None or not len(block := self._fetch_block()):
+            return self._blocks
+        return [*self._blocks, self._summarise(self.end, block)]
 
     def record(self, step: int, metrics: dict[str, Tensor], last: bool = False) -> None:
         """Add the metrics of a step; raise `DivergenceError` at the end of a block that diverged."""
@@ -50,8 +61,11 @@ class Journal:
                 "At steps where it is not computed, report its last value."
             )
         self._on_device.append(metrics)
-        if last or step % self.block == 0:
+        if step % self.block == 0:
             self._close_block(step)
+        elif last:
+            self.check_pending(step)
+        self.end = step if last else None
 
     def check_pending(self, step: int) -> None:
         """Raise `DivergenceError` if the unfinished block has diverged already."""
@@ -77,14 +91,14 @@ class Journal:
 
     def state_dict(self) -> dict[str, Any]:
         rows = {
-            "history": [dict(row) for row in self.history],
+            "history": [dict(row) for row in self._blocks],
             "evaluations": [dict(row) for row in self.evaluations],
         }
         return {"names": list(self._names), "held": self._fetch_block().clone(), **rows}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._names, self._on_host, self._on_device = list(state["names"]), state["held"].cpu(), []
-        self.history = [dict(row) for row in state["history"]]
+        self._blocks, self.end = [dict(row) for row in state["history"]], None
         self.evaluations = [dict(row) for row in state["evaluations"]]
 
     def _fetch_block(self) -> Tensor:
@@ -115,10 +129,12 @@ class Journal:
         first, bad = step - len(block) + 1, self._find_first_bad(block)
         good = len(block) if bad is None else bad[0]
         if good:
-            means = block[:good].mean(0).tolist()
-            self.history.append({"step": first + good - 1, **dict(zip(self._names, means, strict=True))})
+            self._blocks.append(self._summarise(first + good - 1, block[:good]))
         if bad is not None:
             raise DivergenceError(first + good, f"{self._names[bad[1]]} is {block[bad].item():g}")
+
+    def _summarise(self, step: int, block: Tensor) -> dict[str, float]:
+        return {"step": step, **dict(zip(self._names, block.mean(0).tolist(), strict=True))}
 
 
 def _check_metrics(metrics: Any) -> None:

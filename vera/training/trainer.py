@@ -91,7 +91,7 @@ class Trainer:
             )
         self.data: DataSet = as_dataset(data)
         self.method, self.steps, self.batch_size, self.seed = method, steps, batch_size, seed
-        self.evaluate, self.evaluate_every = evaluate, evaluate_every or steps
+        self.evaluate, self._evaluate_every = evaluate, evaluate_every
         self.device = resolve_device(device)
         self.progress = sys.stderr.isatty() if progress is None else progress
         self.journal = Journal(log_every, max_loss)
@@ -115,9 +115,13 @@ class Trainer:
 
         Ctrl-C takes effect at the end of a step; the run can then be saved or continued.
         """
-        until = self.steps if until is None else min(until, self.steps)
-        if self._state == "broken":
-            raise VeraError("This run failed inside a step and cannot continue: restore its last checkpoint.")
+        until = self.steps if until is None else until
+        if until > self.steps:
+            raise SettingError(
+                f"Trainer: until={until} is beyond the end of this run of {self.steps} steps; "
+                f"to train longer, call extend({until - self.steps})."
+            )
+        self._check_can_continue()
         try:
             with (
                 self._measure_time(),
@@ -143,6 +147,26 @@ class Trainer:
             self._save_if_paused()
         interrupt.check()
         return self.result
+
+    @validated
+    def extend(self, steps: Count) -> TrainingResult | None:
+        """Make the run longer by `steps` steps and train to the new end. Returns the result.
+
+        The run is then bit-identical to one that was this long from the start, unless its method has a
+        schedule that depends on the number of steps. An evaluation that was made only because the run ended
+        is dropped. A run that diverged cannot be extended.
+        """
+        self._check_can_continue()
+        if self.result is not None and self.result.outcome != "ok":
+            raise VeraError(f"A run that {self.result.outcome} at step {self.result.step} cannot be extended.")
+        self.steps += steps
+        self._reopen()
+        return self.run()
+
+    @property
+    def evaluate_every(self) -> int:
+        """The number of steps between evaluations; by default only the end is evaluated."""
+        return self._evaluate_every or self.steps
 
     @property
     def history(self) -> list[dict[str, float]]:
@@ -204,10 +228,7 @@ class Trainer:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._state = "broken"  # until all of it is loaded
         self.step, self.seconds = state["step"], state["seconds"]
-        finished = state["result"] is not None and (
-            state["result"]["outcome"] != "ok" or self.step >= self.steps
-        )
-        self.result = TrainingResult(**state["result"]) if finished else None
+        self.result = None if state["result"] is None else TrainingResult(**state["result"])
         self.method.load_state_dict(state["method"])
         self.stream.load_state_dict(state["stream"])
         self._random = {
@@ -215,7 +236,24 @@ class Trainer:
             "cuda": [s.cpu() for s in state["random"]["cuda"]],
         }
         self.journal.load_state_dict(state["journal"])
+        self.journal.end = self.step if self.step == self.steps else None
+        if self.result is not None and self.result.outcome == "ok" and self.step < self.steps:
+            self._reopen()
         self._state = "paused"
+
+    def _check_can_continue(self) -> None:
+        if self._state == "broken":
+            raise VeraError("This run failed inside a step and cannot continue: restore its last checkpoint.")
+        if self._state == "running":
+            raise VeraError("A run cannot be continued from inside an evaluation: let it return first.")
+
+    def _reopen(self) -> None:
+        """Continue a finished run to a later end, as if it had never ended."""
+        self.result, self.journal.end = None, None
+        if self.evaluations and self.evaluations[-1]["step"] % self.evaluate_every:
+            self.evaluations.pop()
+        if self.spec is not None:
+            self.spec = {**self.spec, "steps": self.steps}
 
     def _advance(self) -> None:
         self._state = "broken"  # until the step is done: an exception inside it leaves half a step

@@ -27,7 +27,7 @@ def test_run_until_pauses_and_a_later_run_continues():
 
 def test_run_stops_at_the_end_and_returns_the_same_result_again():
     trainer = make_scripted_trainer()
-    result = trainer.run(until=1000)
+    result = trainer.run(until=10)
     assert trainer.run() is result
     assert (trainer.step, int(trainer.method.count)) == (10, 10)
 
