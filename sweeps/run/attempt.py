@@ -148,7 +148,8 @@ class Attempt:
                 self.checkpoints.discard_checkpoint()
 
     def _advance(self, seconds: float, until: int | None) -> None:
-        deadline, last = time.monotonic() + seconds, self.trainer.steps if until is None else until
+        deadline, end = time.monotonic() + seconds, self.trainer.steps
+        last = end if until is None else min(until, end)
         while self.trainer.result is None and time.monotonic() < deadline and not self._is_over_time():
             began, before = time.monotonic(), self.trainer.step
             wanted = before + self._slice_steps

@@ -16,16 +16,13 @@ from importlib import import_module
 from typing import Any, Literal
 
 from sweeps.trial.canonical_json import canonical_json
-from vera.spec.registry import Registry, datasets, models, tasks
-from vera.spec.settings import check_names, check_value, settings_of
+from vera.spec.registry import Registry, datasets
+from vera.spec.resolve import resolve_component, resolve_spec
+from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component, TrialSpec
 
 PROTOCOL = 1
 Profile = Literal["smoke", "laptop", "paper"]
-PATHS = ("data_dir",)
-"""Settings that name a location; they decide no number."""
-INFERRED = ("data_dim", "classes", "channels", "side")
-"""Settings of networks that follow from the data, whose fingerprint is already in the identity."""
 
 
 @dataclass(frozen=True)
@@ -102,26 +99,6 @@ def register_tables() -> None:
     datasets.register("parquet")(import_module("sweeps.parquet_table").ParquetTable)
 
 
-def resolve_spec(spec: TrialSpec) -> dict[str, Any]:
-    """The spec as plain data, with all defaults written out."""
-    from vera.tasks.build import build_task
-
-    return spec.to_dict() | {
-        "dataset": _resolve_component(datasets, spec.dataset),
-        "method": _resolve_component(build_task(spec).methods, spec.method),
-        "networks": {
-            role: _resolve_component(models, component, INFERRED) for role, component in spec.networks.items()
-        },
-        "task": _resolve_task(spec.task_component),
-    }
-
-
-def _resolve_task(component: Component) -> Any:
-    """A task without settings is given by its name alone."""
-    task = _resolve_component(tasks, component)
-    return task if len(task) > 1 else task["name"]
-
-
 def collect_datasets(trials: Iterable[Trial]) -> list[Component]:
     """The data sets of the trials, each once."""
     return list({canonical_json(trial.spec.dataset): trial.spec.dataset for trial in trials}.values())
@@ -141,30 +118,10 @@ def find_plugin_methods(
     for name in registry.plugin_names():
         roles = registry.get(name).network_names()
         if set(roles) <= set(networks) and not find_required_settings(registry.get(name)):
-            yield name, roles, _resolve_component(registry, {"name": name})
+            yield name, roles, resolve_component(registry, {"name": name})
 
 
 def find_required_settings(method: Any) -> list[str]:
     """The settings of a method that have no default."""
     settings, networks = settings_of(method).values(), method.network_names()
     return [setting.name for setting in settings if setting.is_required and setting.name not in networks]
-
-
-def _resolve_component(
-    registry: Registry[Any], component: Component, inferred: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """The name and all settings, checked and in their annotated type: two spellings are one trial."""
-    name, factory = component["name"], registry.get(component["name"])
-    networks = factory.network_names() if hasattr(factory, "network_names") else ()
-    known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
-    defaults = {s.name: s.default for s in known.values() if not s.is_required and s.name not in inferred}
-    given = {key: value for key, value in component.items() if key != "name"}
-    check_names(f"{registry.kind} '{name}'", known, given)
-    values = {
-        key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
-    }
-    return {"name": name} | {key: _to_lists(value) for key, value in values.items() if key not in PATHS}
-
-
-def _to_lists(value: Any) -> Any:
-    return [_to_lists(item) for item in value] if isinstance(value, tuple | list) else value

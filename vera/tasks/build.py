@@ -16,14 +16,13 @@ from vera.data.labelled import LabelledData
 from vera.errors import CheckpointError, PluginError, SettingError, UnknownName, VeraError
 from vera.methods.contract import Method
 from vera.spec.registry import Registry, datasets, methods, models, tasks, wrap_plugin_errors
+from vera.spec.resolve import INFERRED_FROM_DATA
 from vera.spec.settings import check_names, settings_of
 from vera.spec.trial_spec import Component, TrialSpec, split_component
 from vera.tasks.contract import Task
 from vera.training.checkpoint import read_checkpoint
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
-
-INFERRED_FROM_DATA = ("data_dim", "classes", "channels", "side")
 
 
 def build_dataset(component: Component, data_dir: str | Path | None = None) -> DataSet:

@@ -11,7 +11,7 @@ from bench_helpers import row_of, store_rows
 
 from bench.catalogue import catalogue
 from bench.render.files import write_rendering
-from sweeps.trial.identity import resolve_spec
+from vera.spec.resolve import resolve_spec
 from vera.spec.trial_spec import TrialSpec
 
 PROFILES = ("smoke", "laptop", "paper")

@@ -1,0 +1,57 @@
+"""Specs with all settings written out: what a spec leaves to a default becomes explicit.
+
+Two spellings of one trial resolve to the same plain data, which the identity of a trial and the file of a
+saved model are made of. This module does not load torch; looking up a name in a registry does.
+"""
+
+from typing import Any
+
+from vera.spec.registry import Registry, datasets, models, tasks
+from vera.spec.settings import check_names, check_value, settings_of
+from vera.spec.trial_spec import Component, TrialSpec, split_component
+
+PATHS = ("data_dir",)
+"""Settings that name a location; they decide no number."""
+INFERRED_FROM_DATA = ("data_dim", "classes", "channels", "side")
+"""Settings of networks that follow from the data."""
+
+
+def resolve_spec(spec: TrialSpec) -> dict[str, Any]:
+    """The spec as plain data, with all defaults written out."""
+    name, settings = split_component(spec.task_component)
+    task = tasks.create(name, **settings)
+    return spec.to_dict() | {
+        "dataset": resolve_component(datasets, spec.dataset),
+        "method": resolve_component(task.methods, spec.method),
+        "networks": {
+            role: resolve_component(models, component, INFERRED_FROM_DATA)
+            for role, component in spec.networks.items()
+        },
+        "task": _resolve_task(spec.task_component),
+    }
+
+
+def resolve_component(
+    registry: Registry[Any], component: Component, inferred: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """The name and all settings, checked and in their annotated type: two spellings are one trial."""
+    name, factory = component["name"], registry.get(component["name"])
+    networks = factory.network_names() if hasattr(factory, "network_names") else ()
+    known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
+    defaults = {s.name: s.default for s in known.values() if not s.is_required and s.name not in inferred}
+    given = {key: value for key, value in component.items() if key != "name"}
+    check_names(f"{registry.kind} '{name}'", known, given)
+    values = {
+        key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
+    }
+    return {"name": name} | {key: _to_lists(value) for key, value in values.items() if key not in PATHS}
+
+
+def _to_lists(value: Any) -> Any:
+    return [_to_lists(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _resolve_task(component: Component) -> Any:
+    """A task without settings is given by its name alone."""
+    task = resolve_component(tasks, component)
+    return task if len(task) > 1 else task["name"]
