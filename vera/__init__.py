@@ -2,7 +2,8 @@
 
 A run is built from a spec (`build_trainer(TrialSpec(...)).run()`) or from objects: pass a method of
 `vera.methods`, built from networks of `vera.models`, to a `Trainer`. `load_trainer` continues a run from its
-checkpoint. `load_plugin` registers your own methods, models and data sets.
+checkpoint. `SavedModel.from_trainer(trainer).save(path)` keeps a trained model; `load_model(path)` loads it,
+to score and sample. `load_plugin` registers your own methods, models and data sets.
 
 Names are imported on first use: `vera.errors` and `TrialSpec` do not load torch.
 """
@@ -11,9 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vera import data, entropy, errors, evaluation, methods, models, samplers
+    from vera import data, entropy, errors, evaluation, methods, models, plot, samplers
     from vera.errors import VeraError
     from vera.models.generator import Generator
+    from vera.samplers.sgld import sample_langevin
+    from vera.saved.load import load_model
+    from vera.saved.model import SavedModel
     from vera.spec.registry import load_plugin
     from vera.spec.trial_spec import TrialSpec
     from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Generator": "vera.models.generator",
+    "SavedModel": "vera.saved.model",
     "Trainer": "vera.training.trainer",
     "TrainingResult": "vera.training.trainer",
     "TrialSpec": "vera.spec.trial_spec",
@@ -28,13 +33,16 @@ _MODULES = {
     "build_dataset": "vera.tasks.build",
     "build_method": "vera.tasks.build",
     "build_trainer": "vera.tasks.build",
+    "load_model": "vera.saved.load",
     "load_plugin": "vera.spec.registry",
     "load_trainer": "vera.tasks.build",
+    "sample_langevin": "vera.samplers.sgld",
 }
 
 __version__ = "0.1.0"
 __all__ = [
     "Generator",
+    "SavedModel",
     "Trainer",
     "TrainingResult",
     "TrialSpec",
@@ -46,10 +54,13 @@ __all__ = [
     "entropy",
     "errors",
     "evaluation",
+    "load_model",
     "load_plugin",
     "load_trainer",
     "methods",
     "models",
+    "plot",
+    "sample_langevin",
     "samplers",
 ]
 

@@ -32,5 +32,9 @@ class CheckpointError(VeraError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
 
 
+class ModelFileError(VeraError, ValueError):
+    """A file is not a saved model, is damaged, or does not match the networks that it describes."""
+
+
 class PluginError(VeraError, ImportError):
     """A plug-in could not be loaded, or its code raised an exception."""

@@ -61,6 +61,8 @@ class LabelledData(ABC):
     """Side of the image if a point is a square image in [−1, 1]; grey and flat if `channels` is None."""
     channels: int | None = None
     """Channels of an image of shape (channels, side, side)."""
+    class_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @property
     @abstractmethod
@@ -84,8 +86,12 @@ class SplitFacts(NamedTuple):
 class Split(DataSet):
     """Training points with some or all labels, and labelled held-out points (points float32, labels int64).
 
-    `labelled_rows` are the training rows whose label a method may see; None means all of them.
+    `labelled_rows` are the training rows whose label a method may see; None means all of them. If the points
+    are standardised columns of a table, `scale` holds the centre and the width of each column: a point is
+    (column − centre) / width.
     """
+
+    scale: tuple[Tensor, Tensor] | None = None
 
     def __init__(
         self,

@@ -13,8 +13,9 @@ Traps:
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 import torch
@@ -64,33 +65,23 @@ def _boost(t: int) -> float:
     return max(1.0, 25.0 / (1 + t / 20))
 
 
-class LatentRefiner:
-    """Moves generator samples towards high f by MALA over (z, ε).
+class Refiner(ABC):
+    """Moves samples x(v) towards high f by MALA over v, from fresh points v."""
 
-    With `batch_norm="running"`, g uses its running averages, so that chains do not interact. "batch" is the
-    published code.
-    """
+    energy: nn.Module
+    step: StepSize
 
-    @validate_arguments
-    def __init__(
-        self,
-        energy: nn.Module,
-        generator: Generator,
-        *,
-        batch_norm: Literal["running", "batch"] = "running",
-        step_size: Positive | None = None,
-    ) -> None:
-        self.energy, self.generator, self.batch_norm = energy, generator, batch_norm
-        initial = 1 / generator.latent_dim if step_size is None else step_size
-        self.step = StepSize(initial, TARGET_ACCEPTANCE, rate=0.02, like=generator.log_sigma)
+    @abstractmethod
+    def start(self, n: int) -> Tensor:
+        """Return n fresh points v, of shape (n, dimensions)."""
 
-    @validate_arguments
-    def start(self, n: Count) -> Tensor:
-        """Return n fresh points (z, ε), flattened and concatenated."""
-        z = self.generator.sample_latent(n)
-        with self._sampling_modes(), torch.no_grad():
-            noise = torch.randn_like(self.generator(z))
-        return torch.cat([z, noise.flatten(1)], dim=1)
+    @abstractmethod
+    def _decode(self, v: Tensor) -> Tensor:
+        """Return x(v), with a graph to v."""
+
+    @abstractmethod
+    def _sampling_modes(self) -> AbstractContextManager[None]:
+        """Return the context in which the networks are used."""
 
     def tune(self, n: int = 64, steps: int = 500, length: int = 100) -> float:
         """Tune the step size to acceptance .57 in runs of `length` transitions from fresh samples.
@@ -117,13 +108,42 @@ class LatentRefiner:
 
     @torch.no_grad()
     def decode(self, v: Tensor) -> Tensor:
-        """Return x = g(z) + σ ε."""
+        """Return x(v)."""
         with self._sampling_modes():
             return self._decode(v)
 
     def potential(self, v: Tensor) -> Tensor:
-        """Return h(v) = f(g(z) + σ ε)."""
+        """Return h(v) = f(x(v))."""
         return self.energy(self._decode(v))
+
+
+class LatentRefiner(Refiner):
+    """Moves generator samples towards high f by MALA over v = (z, ε), with x = g(z) + σ ε.
+
+    With `batch_norm="running"`, g uses its running averages, so that chains do not interact. "batch" is the
+    published code.
+    """
+
+    @validate_arguments
+    def __init__(
+        self,
+        energy: nn.Module,
+        generator: Generator,
+        *,
+        batch_norm: Literal["running", "batch"] = "running",
+        step_size: Positive | None = None,
+    ) -> None:
+        self.energy, self.generator, self.batch_norm = energy, generator, batch_norm
+        initial = 1 / generator.latent_dim if step_size is None else step_size
+        self.step = StepSize(initial, TARGET_ACCEPTANCE, rate=0.02, like=generator.log_sigma)
+
+    @validate_arguments
+    def start(self, n: Count) -> Tensor:
+        """Return n fresh points (z, ε), flattened and concatenated."""
+        z = self.generator.sample_latent(n)
+        with self._sampling_modes(), torch.no_grad():
+            noise = torch.randn_like(self.generator(z))
+        return torch.cat([z, noise.flatten(1)], dim=1)
 
     def _decode(self, v: Tensor) -> Tensor:
         d = self.generator.latent_dim
@@ -135,3 +155,25 @@ class LatentRefiner:
         mode = evaluation_mode if self.batch_norm == "running" else use_batch_statistics
         with evaluation_mode(self.energy), mode(self.generator.net):
             yield
+
+
+class DataRefiner(Refiner):
+    """Moves Gaussian noise with the data's mean and spread towards high f by MALA in data space.
+
+    The chains run in v = (x − mean) / deviation, so that one step size fits all coordinates.
+    """
+
+    @validate_arguments
+    def __init__(self, energy: nn.Module, mean: Tensor, deviation: Tensor) -> None:
+        self.energy, self.mean, self.deviation = energy, mean, deviation
+        self.step = StepSize(1 / mean.numel(), TARGET_ACCEPTANCE, rate=0.02, like=mean)
+
+    @validate_arguments
+    def start(self, n: Count) -> Tensor:
+        return torch.randn(n, self.mean.numel(), device=self.mean.device, dtype=self.mean.dtype)
+
+    def _decode(self, v: Tensor) -> Tensor:
+        return self.mean + self.deviation * v.view(len(v), *self.mean.shape)
+
+    def _sampling_modes(self) -> AbstractContextManager[None]:
+        return evaluation_mode(self.energy)

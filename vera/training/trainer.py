@@ -158,7 +158,9 @@ class Trainer:
         """
         self._check_can_continue()
         if self.result is not None and self.result.outcome != "ok":
-            raise VeraError(f"A run that {self.result.outcome} at step {self.result.step} cannot be extended.")
+            raise VeraError(
+                f"This run {self.result.outcome} at step {self.result.step}: it cannot be extended."
+            )
         self.steps += steps
         self._reopen()
         return self.run()

@@ -60,12 +60,14 @@ class LabelledTable(LabelledData):
         )
         centre, width = self.compute_scale(train)
         labelled_rows = choose_labelled_rows(train_labels, self.labels_per_class, seed)
-        return Split(
+        split = Split(
             self,
             (_scale_features(train, centre, width), train_labels),
             (_scale_features(held_out, centre, width), held_out_labels),
             labelled_rows,
         )
+        split.scale = (torch.tensor(centre).double(), torch.tensor(width).double())
+        return split
 
 
 def hold_out_last(n: int, share: float, seed: int) -> tuple[Rows, Rows]:

@@ -111,6 +111,14 @@ class UserTable(LabelledTable):
     def classes(self) -> int:  # type: ignore[override]
         return len(self.content.class_names)
 
+    @property
+    def class_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.content.class_names
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.content.features
+
     def read_table(self) -> TableContent:
         return self.content.table
 

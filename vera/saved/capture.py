@@ -1,0 +1,143 @@
+"""What a model file needs, collected from a live Trainer: copies of the networks, facts and tensors."""
+
+import platform
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import safetensors
+import torch
+from torch import Tensor, nn
+
+import vera
+from vera.data.contract import DataSet
+from vera.data.labelled import LabelledBatch, Split
+from vera.errors import SettingError, UnknownName
+from vera.methods.contract import Method
+from vera.saved.facts import ModelFacts
+from vera.spec.registry import models
+from vera.spec.resolve import INFERRED_FROM_DATA, resolve_component, resolve_spec
+from vera.spec.settings import settings_of
+from vera.spec.trial_spec import Component, TrialSpec
+from vera.training.random_state import derive_seed, use_seed
+from vera.training.trainer import Trainer
+
+MOMENT_POINTS = 1_024
+"""Number of training points from which mean and deviation are estimated, at least one batch."""
+
+
+def capture_model(
+    trainer: Trainer,
+    components: Mapping[str, Component] | None,
+    metrics: Mapping[str, float] | None,
+    texts: Mapping[str, str],
+) -> tuple[dict[str, nn.Module], ModelFacts, dict[str, Tensor]]:
+    """Copies of the networks, the facts and the other tensors of the Trainer's model as it is now."""
+    method = trainer.method
+    spec = None if trainer.spec is None else TrialSpec.from_dict(trainer.spec)
+    given = components if components is not None else spec.networks if spec is not None else {}
+    if unknown := [role for role in given if role not in method.network_names()]:
+        raise UnknownName(f"{method.label()} has no network '{unknown[0]}'.")
+    mean, deviation = estimate_moments(trainer)
+    facts = ModelFacts(
+        method={"name": method.label(), **_to_plain(method.settings())},
+        networks=resolve_networks(given, method.networks(), trainer.data),
+        data=describe_data(trainer.data, tuple(mean.shape)),
+        step=trainer.step,
+        seed=trainer.seed,
+        spec=None if spec is None else resolve_spec(spec),
+        metrics=dict(trainer.journal.latest_metrics() if metrics is None else metrics),
+        versions=collect_versions(),
+        **texts,
+    )
+    networks = {role: _copy_network(role, network) for role, network in method.networks().items()}
+    tensors = {"data.mean": mean, "data.deviation": deviation}
+    return networks, facts, tensors | dict(_collect_scale(trainer.data)) | dict(_collect_state(method))
+
+
+def resolve_networks(
+    components: Mapping[str, Component], networks: Mapping[str, nn.Module], data: DataSet
+) -> dict[str, dict[str, Any] | None]:
+    """The name and all settings of each network, those inferred from data and generator included."""
+    facts = {name: getattr(data, name, None) for name in INFERRED_FROM_DATA}
+    inferred = {name: fact for name, fact in facts.items() if fact is not None}
+    resolved: dict[str, dict[str, Any] | None] = {}
+    for role, network in networks.items():
+        component = components.get(role)
+        if component is None:
+            resolved[role] = None
+        else:
+            known = settings_of(models.get(component["name"]))
+            accepted = {name: fact for name, fact in inferred.items() if name in known}
+            resolved[role] = resolve_component(models, accepted | dict(component))
+        if hasattr(network, "latent_dim"):
+            inferred["latent_dim"] = network.latent_dim
+    return resolved
+
+
+def describe_data(data: DataSet, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Name, fingerprint and shape of the data, and classes, channels, side and names where they are known."""
+    source = data.source if isinstance(data, Split) else data
+    names = {name: getattr(source, name, None) for name in ("class_names", "feature_names")}
+    facts = {
+        "name": data.name,
+        "fingerprint": data.fingerprint,
+        **{name: getattr(data, name, None) for name in INFERRED_FROM_DATA},
+        **{name: None if items is None else list(items) for name, items in names.items()},
+        "shape": list(shape),
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+@torch.no_grad()
+def estimate_moments(trainer: Trainer) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of each coordinate of the training points, as the networks see them."""
+    seed = derive_seed(trainer.seed, "moments")
+    with use_seed(seed):
+        stream = trainer.data.stream(trainer.batch_size, seed)
+        batches = [stream.next_batch() for _ in range(-(-MOMENT_POINTS // trainer.batch_size))]
+    points = torch.cat([batch.x if isinstance(batch, LabelledBatch) else batch for batch in batches]).double()
+    return points.mean(0).to(trainer.dtype), points.std(0, correction=0).to(trainer.dtype)
+
+
+def collect_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that decide a model's numbers."""
+    packages = {"vera": vera, "torch": torch, "numpy": np, "safetensors": safetensors}
+    found = {name: str(package.__version__) for name, package in packages.items()}
+    return {"python": platform.python_version(), **found}
+
+
+def _collect_scale(data: DataSet) -> Iterator[tuple[str, Tensor]]:
+    """Centre and width of the columns, if the data set standardises them."""
+    if isinstance(data, Split) and data.scale is not None:
+        yield from zip(("data.centre", "data.width"), data.scale, strict=True)
+
+
+def _collect_state(method: Method) -> Iterator[tuple[str, Tensor]]:
+    """The posterior scale η and averaged weights, if the method has them (`ema`: role to network)."""
+    log_eta = getattr(getattr(method, "entropy", None), "log_eta", None)
+    if isinstance(log_eta, Tensor):
+        yield "method.entropy.log_eta", log_eta.detach().clone()
+    averaged = getattr(method, "ema", None)
+    for role, network in averaged.items() if isinstance(averaged, Mapping) else ():
+        for name, tensor in network.state_dict().items():
+            yield f"ema.{role}.{name}", tensor.detach().clone()
+
+
+def _copy_network(role: str, network: nn.Module) -> nn.Module:
+    try:
+        return deepcopy(network)
+    except Exception as error:  # a user's module can hold anything
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise SettingError(
+            f"The {role} ({type(network).__name__}) cannot be copied: {reason}. "
+            "Keep state in parameters and buffers only."
+        ) from error
+
+
+def _to_plain(value: Any) -> Any:
+    """Tuples as lists, as JSON would return them."""
+    if isinstance(value, dict):
+        return {key: _to_plain(item) for key, item in value.items()}
+    return [_to_plain(item) for item in value] if isinstance(value, tuple | list) else value

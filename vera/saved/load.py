@@ -1,0 +1,123 @@
+"""Loading a model file. No code is executed: networks are built by registered names only."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from vera.errors import ModelFileError, SettingError
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
+from vera.saved.facts import ModelFacts
+from vera.saved.model import SavedModel
+from vera.saved.model_file import read_model_file, report_file
+from vera.saved.rebuild import build_network, check_tensors, fill_module
+from vera.training.random_state import use_seed
+
+ETA = "method.entropy.log_eta"
+
+
+def load_model(path: str | Path, *, device: str = "cpu", **modules: nn.Module) -> SavedModel:
+    """The model in a file, on a device.
+
+    Networks with a registered name are rebuilt. Pass a module of your own by its role, such as
+    `energy=MyNetwork()`; the weights of the file are loaded into it. `ModelFileError` names the file and what
+    is wrong with it.
+    """
+    path = Path(path)
+    tensors, metadata = read_model_file(path)
+    with report_file(path):
+        facts = ModelFacts.from_metadata(metadata)
+    for role in modules:
+        if role not in facts.networks:
+            raise SettingError(f"{path} has no network '{role}'; it has {', '.join(facts.networks)}.")
+    _check_modules_given(path, facts, modules)
+    with report_file(path):
+        groups = _group_tensors(tensors, facts)
+        networks = {}
+        for role, component in facts.networks.items():
+            if role in modules:
+                networks[role] = fill_module(role, modules[role], groups[role])
+            elif component is not None:
+                networks[role] = build_network(role, component, groups[role])
+        _check_forward(networks, facts)
+        for role in {name.split(".")[1] for name in groups["ema"]}:
+            prefix = f"ema.{role}."
+            averaged = {n.removeprefix(prefix): t for n, t in groups["ema"].items() if n.startswith(prefix)}
+            check_tensors(role, networks[role], averaged)
+        model = SavedModel(networks, facts, {**groups["data"], **groups["method"], **groups["ema"]})
+    return model.to(device)
+
+
+def _check_modules_given(path: Path, facts: ModelFacts, modules: Mapping[str, nn.Module]) -> None:
+    missing = [
+        role for role, component in facts.networks.items() if component is None and role not in modules
+    ]
+    if missing:
+        arguments = ", ".join(f"{role}=..." for role in missing)
+        raise ModelFileError(
+            f"{path} holds weights of your own module: build it as for training and call "
+            f"load_model(path, {arguments})."
+        )
+
+
+def _group_tensors(tensors: Mapping[str, Tensor], facts: ModelFacts) -> dict[str, dict[str, Tensor]]:
+    """The tensors of each network without its prefix, and those of "data", "method" and "ema" with theirs."""
+    groups: dict[str, dict[str, Tensor]] = {role: {} for role in facts.networks}
+    others: dict[str, dict[str, Tensor]] = {"data": {}, "method": {}, "ema": {}}
+    for name, tensor in tensors.items():
+        owner, _, rest = name.partition(".")
+        if owner in groups:
+            groups[owner][rest] = tensor
+        elif owner in others:
+            others[owner][name] = tensor
+        else:
+            raise ValueError(f"it has the tensor {name}, which belongs to no network")
+    _check_data_tensors(others["data"], facts)
+    _check_eta(others["method"])
+    if any(name.count(".") < 2 or name.split(".")[1] not in groups for name in others["ema"]):
+        raise ValueError("it has averaged weights (ema) of a network that it does not have")
+    return groups | others
+
+
+def _check_data_tensors(tensors: Mapping[str, Tensor], facts: ModelFacts) -> None:
+    names = set(tensors)
+    moments, scale = {"data.mean", "data.deviation"}, {"data.centre", "data.width"}
+    if names not in (moments, moments | scale):
+        raise ValueError(
+            f"it must have {', '.join(sorted(moments))}, got {', '.join(sorted(names)) or 'none'}"
+        )
+    for name, tensor in tensors.items():
+        if tuple(tensor.shape) != facts.shape or not tensor.is_floating_point():
+            raise ValueError(f"{name} must be floats of shape {facts.shape}, got {tuple(tensor.shape)}")
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name} is not finite")
+    if (tensors["data.deviation"] < 0).any() or (
+        "data.width" in names and (tensors["data.width"] <= 0).any()
+    ):
+        raise ValueError("data.deviation or data.width is negative")
+
+
+def _check_eta(tensors: Mapping[str, Tensor]) -> None:
+    if set(tensors) - {ETA}:
+        raise ValueError(f"it has unknown state of the method: {', '.join(sorted(set(tensors) - {ETA}))}")
+    if ETA in tensors and (tensors[ETA].ndim != 1 or not tensors[ETA].is_floating_point()):
+        raise ValueError(f"{ETA} must be one row of floats")
+
+
+@torch.no_grad()
+def _check_forward(networks: Mapping[str, nn.Module], facts: ModelFacts) -> None:
+    """Raise ValueError unless the energy maps points to numbers and the generator latents to points."""
+    energy, generator = networks["energy"], networks.get("generator")
+    weights = next(energy.parameters(), None)
+    if weights is None:
+        raise ValueError("its energy has no weights")
+    with evaluation_mode(energy), use_seed(0):
+        shape = tuple(energy(torch.zeros(2, *facts.shape).to(weights)).shape)
+    if shape != (2,):
+        raise ValueError(f"its energy maps 2 points of shape {facts.shape} to shape {shape}, not (2,)")
+    if isinstance(generator, Generator):
+        found = tuple(generator.sample(2, running_averages=True).shape[1:])
+        if found != facts.shape:
+            raise ValueError(f"its generator makes points of shape {found}, the data have {facts.shape}")
