@@ -127,8 +127,8 @@ def plot_model(
 
 
 def _find_limits(model: "SavedModel") -> Limits:
-    """Four standard deviations of the data around their mean, in the units of the data."""
-    centre, reach = model.tensors["data.mean"].double(), 4 * model.tensors["data.deviation"].double()
+    """Three standard deviations of the data around their mean, in the units of the data."""
+    centre, reach = model.tensors["data.mean"].double(), 3 * model.tensors["data.deviation"].double()
     if "data.width" in model.tensors:
         centre = centre * model.tensors["data.width"] + model.tensors["data.centre"]
         reach = reach * model.tensors["data.width"]

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 import vera
 from vera.data.contract import DataSet
 from vera.data.labelled import LabelledBatch, Split
-from vera.errors import SettingError, UnknownName
+from vera.errors import IncompatibleModel, SettingError, UnknownName
 from vera.methods.contract import Method
 from vera.saved.facts import ModelFacts
+from vera.saved.rebuild import check_forward
 from vera.spec.registry import models
 from vera.spec.resolve import INFERRED_FROM_DATA, resolve_component, resolve_spec
 from vera.spec.settings import settings_of
@@ -37,9 +38,14 @@ def capture_model(
     method = trainer.method
     spec = None if trainer.spec is None else TrialSpec.from_dict(trainer.spec)
     given = components if components is not None else spec.networks if spec is not None else {}
-    if unknown := [role for role in given if role not in method.network_names()]:
+    if unknown := [role for role in components or () if role not in method.network_names()]:
         raise UnknownName(f"{method.label()} has no network '{unknown[0]}'.")
     mean, deviation = estimate_moments(trainer)
+    try:
+        check_forward(method.networks(), tuple(mean.shape))
+    except Exception as error:  # a study or a user's module can raise anything
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise IncompatibleModel(f"{method.label()} has no model to save: {reason}.") from error
     facts = ModelFacts(
         method={"name": method.label(), **_to_plain(method.settings())},
         networks=resolve_networks(given, method.networks(), trainer.data),
@@ -127,7 +133,9 @@ def _collect_state(method: Method) -> Iterator[tuple[str, Tensor]]:
 
 def _copy_network(role: str, network: nn.Module) -> nn.Module:
     try:
-        return deepcopy(network)
+        # Files hold no memory layout, so the copy gets the usual one: the file and the copy then agree.
+        copy: nn.Module = deepcopy(network).to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        return copy
     except Exception as error:  # a user's module can hold anything
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise SettingError(

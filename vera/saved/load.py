@@ -3,17 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from vera.errors import ModelFileError, SettingError
-from vera.models.generator import Generator
-from vera.models.network_modes import evaluation_mode
 from vera.saved.facts import ModelFacts
 from vera.saved.model import SavedModel
 from vera.saved.model_file import read_model_file, report_file
-from vera.saved.rebuild import build_network, check_tensors, fill_module
-from vera.training.random_state import use_seed
+from vera.saved.rebuild import build_network, check_forward, check_tensors, fill_module
 
 ETA = "method.entropy.log_eta"
 
@@ -41,7 +37,7 @@ def load_model(path: str | Path, *, device: str = "cpu", **modules: nn.Module) -
                 networks[role] = fill_module(role, modules[role], groups[role])
             elif component is not None:
                 networks[role] = build_network(role, component, groups[role])
-        _check_forward(networks, facts)
+        check_forward(networks, facts.shape)
         for role in {name.split(".")[1] for name in groups["ema"]}:
             prefix = f"ema.{role}."
             averaged = {n.removeprefix(prefix): t for n, t in groups["ema"].items() if n.startswith(prefix)}
@@ -104,20 +100,3 @@ def _check_eta(tensors: Mapping[str, Tensor]) -> None:
         raise ValueError(f"it has unknown state of the method: {', '.join(sorted(set(tensors) - {ETA}))}")
     if ETA in tensors and (tensors[ETA].ndim != 1 or not tensors[ETA].is_floating_point()):
         raise ValueError(f"{ETA} must be one row of floats")
-
-
-@torch.no_grad()
-def _check_forward(networks: Mapping[str, nn.Module], facts: ModelFacts) -> None:
-    """Raise ValueError unless the energy maps points to numbers and the generator latents to points."""
-    energy, generator = networks["energy"], networks.get("generator")
-    weights = next(energy.parameters(), None)
-    if weights is None:
-        raise ValueError("its energy has no weights")
-    with evaluation_mode(energy), use_seed(0):
-        shape = tuple(energy(torch.zeros(2, *facts.shape).to(weights)).shape)
-    if shape != (2,):
-        raise ValueError(f"its energy maps 2 points of shape {facts.shape} to shape {shape}, not (2,)")
-    if isinstance(generator, Generator):
-        found = tuple(generator.sample(2, running_averages=True).shape[1:])
-        if found != facts.shape:
-            raise ValueError(f"its generator makes points of shape {found}, the data have {facts.shape}")

@@ -79,7 +79,7 @@ def read_model_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         metadata = _get_metadata(header)
         file.seek(0)
         try:
-            return safetensors.torch.load(file.read()), metadata
+            return dict(sorted(safetensors.torch.load(file.read()).items())), metadata
         except (SafetensorError, KeyError, RuntimeError) as error:
             raise ValueError(f"it is truncated or damaged ({error})") from error
 

@@ -18,6 +18,8 @@ from torch.nn.modules.module import (
 )
 
 from vera.errors import UnknownName
+from vera.models.generator import Generator
+from vera.models.network_modes import evaluation_mode
 from vera.spec.registry import models
 from vera.spec.trial_spec import split_component
 from vera.training.random_state import use_seed
@@ -72,6 +74,23 @@ def check_tensors(role: str, network: nn.Module, tensors: Mapping[str, Tensor]) 
         found, wanted = _describe(tensor), _describe(expected[name])
         if found != wanted:
             raise ValueError(f"{role}.{name} is {found}, the network has {wanted}")
+
+
+@torch.no_grad()
+def check_forward(networks: Mapping[str, nn.Module], shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless the energy maps points to numbers and the generator makes points."""
+    energy, generator = networks["energy"], networks.get("generator")
+    weights = next(energy.parameters(), None)
+    if weights is None:
+        raise ValueError("its energy has no weights")
+    with evaluation_mode(energy), use_seed(0):
+        found = tuple(energy(torch.zeros(2, *shape).to(weights)).shape)
+        if found != (2,):
+            raise ValueError(f"its energy maps 2 points of shape {shape} to shape {found}, not (2,)")
+        if isinstance(generator, Generator):
+            made = tuple(generator.sample(2, running_averages=True).shape[1:])
+            if made != shape:
+                raise ValueError(f"its generator makes points of shape {made}, the data have {shape}")
 
 
 def _describe(tensor: Any) -> str:

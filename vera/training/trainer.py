@@ -50,7 +50,7 @@ def resolve_device(name: str) -> torch.device:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise SettingError(
-            f"Trainer: device '{name}' cannot be used here: {str(error).splitlines()[0]}"
+            f"The device '{name}' cannot be used here: {str(error).splitlines()[0]}"
         ) from error
     return device
 
