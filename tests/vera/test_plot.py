@@ -79,7 +79,7 @@ def test_images_form_a_sheet_with_their_values():
     assert np.allclose(flat, sheet[..., 0])
     wide = get_image(plot_samples(50 * torch.randn(4, 16), side=4))
     assert (wide.min(), wide.max()) == (0, 1)
-    with raises_with(SettingError, "16", "3 x 4 x 4"):
+    with raises_with(SettingError, "3 x 4 x 4"):
         plot_samples(torch.zeros(2, 16), side=4, channels=3)
     with raises_with(SettingError, "(3,)"):
         plot_samples(torch.zeros(3))

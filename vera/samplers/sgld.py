@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from vera.errors import SettingError
 from vera.gradients import LogDensity, make_gradient
 from vera.models.network_modes import evaluation_mode
-from vera.spec.settings import NonNegative, NonNegativeCount, Positive, validated
+from vera.spec.settings import NonNegative, NonNegativeCount, Positive, validate_arguments
 from vera.training.random_state import use_seed
 
 
@@ -26,7 +26,7 @@ def sgld(f: LogDensity, x: Tensor, *, steps: int, noise: float, step_size: float
     return x
 
 
-@validated
+@validate_arguments
 def sample_langevin(
     energy: Any,
     x0: Any,

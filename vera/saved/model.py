@@ -29,7 +29,7 @@ from vera.saved.card import render_card
 from vera.saved.facts import ModelFacts
 from vera.saved.model_file import encode_model, write_model_file
 from vera.saved.sampling import ModelSampler
-from vera.spec.settings import Count, NonNegativeCount, validated
+from vera.spec.settings import Count, NonNegativeCount, validate_arguments
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.training.random_state import use_seed
 from vera.training.trainer import Trainer, resolve_device
@@ -155,7 +155,7 @@ class SavedModel:
 
         return self._evaluate(classify, x, batch_size)
 
-    @validated
+    @validate_arguments
     def sample(
         self,
         n: Count,

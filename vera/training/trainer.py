@@ -148,7 +148,7 @@ class Trainer:
         interrupt.check()
         return self.result
 
-    @validated
+    @validate_arguments
     def extend(self, steps: Count) -> TrainingResult | None:
         """Make the run longer by `steps` steps and train to the new end. Returns the result.
 

@@ -47,10 +47,10 @@ def test_the_network_is_in_evaluation_mode_and_gets_its_mode_back():
     [
         ((3, torch.zeros(1, 2)), ["energy"]),
         ((Bowl, torch.zeros(1, 2)), ["energy", "Bowl"]),
-        ((Bowl(), [[0.0, 0.0]]), ["x0", "list"]),
-        ((Bowl(), torch.zeros(2)), ["x0", "(2,)"]),
-        ((Bowl(), torch.zeros(1, 2, dtype=torch.int64)), ["x0", "int64"]),
-        ((Bowl(), torch.zeros(1, 2), -1), ["steps", "-1"]),
+        ((Bowl(), [[0.0, 0.0]]), ["list"]),
+        ((Bowl(), torch.zeros(2)), ["(2,)"]),
+        ((Bowl(), torch.zeros(1, 2, dtype=torch.int64)), ["int64"]),
+        ((Bowl(), torch.zeros(1, 2), -1), ["steps", "got -1"]),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, facts):

@@ -69,7 +69,7 @@ def test_batches_do_not_change_scores_beyond_rounding():
     [
         (torch.zeros(4, 3), ["(points, 2)", "(4, 3)"]),
         (np.zeros(2), ["(points, 2)", "(2,)"]),
-        (torch.tensor(1.0), ["(points, 2)", "()"]),
+        (torch.tensor(1.0), ["(points, 2)", "got ()"]),
         (torch.tensor([[0.0, 1.0], [float("nan"), 0.0]]), ["finite", "row 1"]),
         ("text", ["numbers", "str"]),
         (None, ["numbers", "NoneType"]),
@@ -139,7 +139,7 @@ def test_samples_of_a_class_are_those_that_the_classifier_assigns_to_it():
         assert set(model.predict(samples).tolist()) == {wanted}
         assert torch.equal(samples[:3], model.sample(3, label=label, seed=1))
     for label in (2, -1, "middle"):
-        with raises_with(SettingError, repr(label), "low", "high"):
+        with raises_with(SettingError, f"class {label!r}", "low", "high"):
             model.sample(1, label=label)
     with raises_with(IncompatibleModel, "MLP"):
         train_model("vera", "leaky_mlp")[1].sample(1, label=0)
@@ -150,7 +150,7 @@ def test_a_class_without_samples_is_an_error_after_a_bounded_number_of_draws():
     with torch.no_grad():
         model.energy.net[-1].weight.zero_()
         model.energy.net[-1].bias.copy_(torch.tensor([5.0, -5.0]))
-    with raises_with(VeraError, "0 of", "class 1", "3"):
+    with raises_with(VeraError, "class 1"):
         model.sample(3, label=1)
     assert len(model.sample(3, label=0)) == 3
 

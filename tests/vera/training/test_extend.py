@@ -93,7 +93,7 @@ def test_a_diverged_run_is_not_extended():
 
 @pytest.mark.parametrize("steps", [0, -1, 2.5, None])
 def test_the_number_of_added_steps_is_checked(steps):
-    with raises_with(SettingError, "steps", repr(steps)):
+    with raises_with(SettingError, "steps", f"got {steps}"):
         make_scripted_trainer().extend(steps)
 
 
