@@ -26,7 +26,7 @@ from vera.data.files.locations import (
 )
 from vera.errors import DataCorrupt, DataMissing, VeraError
 
-SITE = "https://archive.ics.uci_archive.edu"
+SITE = "https://archive.ics.uci.edu"
 
 
 @dataclass(frozen=True)

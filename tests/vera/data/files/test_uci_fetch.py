@@ -86,7 +86,7 @@ def list_names(folder):
 
 
 def test_official_addresses():
-    site = "https://archive.ics.uci_archive.edu"
+    site = "https://archive.ics.uci.edu"
     assert uci_archive.HEPMASS.urls[0] == f"{site}/ml/machine-learning-databases/00347/1000_train.csv.gz"
     assert uci_archive.HUMAN.urls[0] == f"{site}/ml/machine-learning-databases/00240/UCI%20HAR%20Dataset.zip"
     assert uci_archive.CROP.urls[0] == f"{site}/ml/machine-learning-databases/00525/data.zip"
