@@ -32,7 +32,7 @@ def find_data_dir(arguments: argparse.Namespace) -> str | None:
     """The directory of --data-dir, else that of the file in --dataset; None for VERA_DATA or the default."""
     folder = getattr(arguments, "data_dir", None)
     if getattr(arguments, "dataset", None):
-        from bench.cli.selection.dataset_flag import parse_dataset
+        from bench.cli.selection.dataset import parse_dataset
 
         own = parse_dataset(arguments.dataset)[1]
         if own is not None and folder is not None and os.path.abspath(own) != os.path.abspath(folder):

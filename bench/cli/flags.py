@@ -1,10 +1,14 @@
-"""Flags that several verbs share."""
+"""Flags that several verbs share, and the engine that the execution flags describe."""
 
 import argparse
 import shlex
 from os.path import expanduser  # type= needs it: the shell leaves the ~ of --data-dir=~/data alone
+from typing import TYPE_CHECKING
 
-from bench.cli.flag_values import (
+from bench.cli.parser import (
+    RecordFlag,
+    Subparsers,
+    add_command,
     at_least,
     parse_gpus,
     parse_positive,
@@ -12,8 +16,10 @@ from bench.cli.flag_values import (
     parse_seconds,
     parse_seeds,
 )
-from bench.cli.parser import RecordFlag, Subparsers, add_command
 from bench.locations import DEFAULT_PROFILE, LOCAL, PROFILES, PUBLISHED
+
+if TYPE_CHECKING:
+    from sweeps.cluster.engine import Engine
 
 PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--profile",
@@ -142,16 +148,40 @@ def add_execution(verb: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time between checkpoints of a trial (default: 30)",
     )
-    _add_exports(parser)
-    parser.add_argument("--verbose", action="store_true", help="also show the tables of Ray Tune")
-
-
-def _add_exports(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
         "--tensorboard", metavar="DIR", help="also write histories as TensorBoard event files"
     )
     parser.add_argument("--mlflow", metavar="URI", help="also write histories to this MLflow tracking store")
     parser.add_argument("--wandb", metavar="PROJECT", help="also write histories to this W&B project")
+    parser.add_argument("--verbose", action="store_true", help="also show the tables of Ray Tune")
+
+
+def build_engine(arguments: argparse.Namespace) -> "Engine":
+    """The engine with the results directory, resources and exports of the flags."""
+    from sweeps.cluster.engine import Engine
+    from sweeps.cluster.exports import Exports
+    from sweeps.run.conditions import Conditions
+    from sweeps.store.location import join_location
+
+    pack_gpus = arguments.gpus_per_trial == "auto"
+    return Engine(
+        store=join_location(arguments.results_dir, "trials"),
+        checkpoints=join_location(arguments.results_dir, "checkpoints"),
+        conditions=Conditions(
+            data_dir=arguments.data_dir,
+            device="auto",
+            cpus=arguments.cpus_per_trial,
+            gpus=1.0 if pack_gpus else arguments.gpus_per_trial,
+            time_limit=arguments.time_limit,
+            checkpoint_every=arguments.checkpoint_every,
+        ),
+        address=arguments.address,
+        max_concurrent=arguments.max_concurrent,
+        verbose=arguments.verbose,
+        plugins=tuple(arguments.plugin),
+        exports=Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
+        pack_gpus=pack_gpus,
+    )
 
 
 def repeat_flags(arguments: argparse.Namespace, *flags: str) -> list[str]:

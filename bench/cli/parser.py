@@ -1,6 +1,8 @@
-"""The argument parser of `vera`: errors in one line, help that ends with examples."""
+"""The argument parser of `vera`, with errors in one line and help that ends with examples, and the types of
+flag values."""
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -10,6 +12,11 @@ EXAMPLES = "examples:"
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Run = Callable[[argparse.Namespace], int]
 """Carries out a command and returns its exit code."""
+SMALLEST = math.ulp(0.0)
+"""The smallest number above 0."""
+MAX_SEEDS = 10_000
+"""A plan lists a trial for each seed; more than this is a typing error."""
+WHOLE = re.compile(r"[+-]?\d+")
 
 
 class Parser(argparse.ArgumentParser):
@@ -94,3 +101,55 @@ def add_command(commands: Subparsers, name: str, text: str, *examples: str) -> a
         formatter_class=ExampleFormatter,
     )
     return parser
+
+
+def parse_positive(text: str) -> float:
+    return _parse_number(text, "a number above 0", SMALLEST)
+
+
+def parse_seconds(text: str) -> float:
+    return _parse_number(text, "seconds, at least 0")
+
+
+def parse_positive_seconds(text: str) -> float:
+    return _parse_number(text, "seconds, above 0", SMALLEST)
+
+
+def parse_gpus(text: str) -> float | str:
+    return text if text == "auto" else _parse_number(text, "a number, at least 0, or auto")
+
+
+def parse_whole(text: str) -> int:
+    if not WHOLE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number, got '{text}'")
+    return int(text)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """A parser of whole numbers from `least` on."""
+
+    def parse_count(text: str) -> int:
+        value = int(text) if WHOLE.fullmatch(text) else least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number, at least {least}, got '{text}'")
+        return value
+
+    return parse_count
+
+
+def parse_seeds(text: str) -> int:
+    value = at_least(1)(text)
+    if value > MAX_SEEDS:
+        raise argparse.ArgumentTypeError(f"must be at most {MAX_SEEDS:,}, got '{text}'")
+    return value
+
+
+def _parse_number(text: str, rule: str, least: float = 0.0) -> float:
+    """A finite number, at least `least`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be {rule}, got '{text}'")
+    return value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bench.cli.flags import DATA_DIR, PLUGIN, PROFILE, RESULTS_DIR, repeat_flags
-from bench.cli.selection.results_source import find_output_folder
+from bench.cli.selection.stores import find_output_folder
 from vera.wording import plural
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ def make_timed_row(trial, seconds):
 
 def test_published_times_are_used_until_there_are_local_ones(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.cli.planning.count_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.verbs.plan.count_cores", lambda: 2)
     plan = ["plan", "toy-demo", "--profile", "smoke", "--only", "label=ML"]
     assert main(plan) == 0
     assert capsys.readouterr().out.startswith("toy-demo · smoke profile · 3 trials · 0 already done\n")

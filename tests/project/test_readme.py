@@ -99,7 +99,7 @@ def test_table2_is_the_published_one():
 def test_plan_is_the_one_that_is_printed(name, tmp_path, monkeypatch, capsys):
     """On two cores, as the README says."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("bench.cli.planning.count_cores", lambda: 2)
+    monkeypatch.setattr("bench.cli.verbs.plan.count_cores", lambda: 2)
     assert main(["plan", name, "--results-dir", str(tmp_path)]) == 0
     assert f"\n{capsys.readouterr().out.splitlines()[0]}\n" in README
 

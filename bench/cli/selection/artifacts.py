@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.selection.results_source import choose_sources, find_output_folder
+from bench.cli.selection.stores import choose_sources, find_output_folder
 from bench.locations import PROFILES, PUBLISHED
 from vera.errors import UnknownName
 
@@ -34,7 +34,7 @@ def select_artifacts(names: Sequence[str], dataset: str | None) -> "list[Artifac
         found = [catalogue.artifact(name) for name in wanted]
     if dataset is None:
         return found
-    from bench.cli.selection.dataset_flag import parse_dataset
+    from bench.cli.selection.dataset import parse_dataset
 
     component, _ = parse_dataset(dataset)
     return [catalogue.on_dataset(artifact, component) for artifact in found]
@@ -90,7 +90,7 @@ def fingerprint_dataset(text: str | None) -> Mapping[str, str]:
     """The fingerprint of the file in --dataset. Trials of other contents of this file are not shown."""
     if text is None:
         return {}
-    from bench.cli.selection.dataset_flag import fingerprint_file, parse_dataset
+    from bench.cli.selection.dataset import fingerprint_file, parse_dataset
     from sweeps.trial.matching import make_data_key
 
     dataset, folder = parse_dataset(text)

@@ -20,13 +20,12 @@ from bench.cli.flags import (
     repeat_flags,
     repeat_results_dir,
 )
-from bench.cli.selection.results_source import has_published
+from bench.cli.selection.stores import CommandStore, has_published
 from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
 from vera.errors import UnknownName
 
 if TYPE_CHECKING:
-    from bench.cli.command_store import CommandStore
     from sweeps.store.row import Row
     from sweeps.store.store import Store
     from sweeps.trial.identity import Trial
@@ -41,9 +40,9 @@ INCOMPLETE = {
 """What is missing after a prefix without a value."""
 
 
-def select_trials(arguments: argparse.Namespace, own: "CommandStore | None" = None) -> "list[Trial]":
+def select_trials(arguments: argparse.Namespace, own: CommandStore | None = None) -> "list[Trial]":
     """The trials of the sweep that match --only. `own` is the user's store, needed for trial:ID."""
-    from sweeps.trial.filter import filter_trials
+    from sweeps.trial.filter import explain_no_match, filter_trials
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
     every = _find_sweep(arguments, own).trials(arguments.profile, seeds)
@@ -55,22 +54,16 @@ def select_trials(arguments: argparse.Namespace, own: "CommandStore | None" = No
             f"{name} has no trials at the {arguments.profile} profile. To list all sweeps: {listing}"
         )
     if not trials:
-        raise EngineError(_explain_no_match(arguments, every))
+        flags = repeat_flags(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+        raise EngineError(
+            f"No trial of {name} matches --only {' '.join(arguments.only)}."
+            f"{explain_no_match(every, arguments.only)} To list its trials: "
+            f"{shlex.join(['vera', 'plan', name, *flags])}"
+        )
     if "profile" in arguments.given and trials[0].profile != arguments.profile:
         raise EngineError(f"{name} has the profile {trials[0].profile}. Omit --profile.")
     arguments.profile = trials[0].profile
     return trials
-
-
-def _explain_no_match(arguments: argparse.Namespace, every: "list[Trial]") -> str:
-    from sweeps.trial.filter import explain_no_match
-
-    flags = repeat_flags(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
-    plan = shlex.join(["vera", "plan", arguments.sweep, *flags])
-    return (
-        f"No trial of {arguments.sweep} matches --only {' '.join(arguments.only)}."
-        f"{explain_no_match(every, arguments.only)} To list its trials: {plan}"
-    )
 
 
 def has_nothing_to_run(arguments: argparse.Namespace) -> bool:
@@ -89,9 +82,9 @@ def find_flop(sweep: str) -> "Flop | None":
     return None if sweep.startswith(STORED) else catalogue.sweep(sweep).flop
 
 
-def _find_sweep(arguments: argparse.Namespace, own: "CommandStore | None") -> "Sweep":
+def _find_sweep(arguments: argparse.Namespace, own: CommandStore | None) -> "Sweep":
     from bench.catalogue import catalogue
-    from bench.cli.selection.dataset_sweep import build_sweep_on
+    from bench.cli.selection.dataset import build_sweep_on
     from sweeps.trial.sweep import make_sweep_from_row
 
     name = arguments.sweep
@@ -112,9 +105,7 @@ def _find_sweep(arguments: argparse.Namespace, own: "CommandStore | None") -> "S
     return catalogue.sweep(name)
 
 
-def find_stored_trial(
-    trial_id: str, arguments: argparse.Namespace, own: "CommandStore"
-) -> "tuple[Row, Store]":
+def find_stored_trial(trial_id: str, arguments: argparse.Namespace, own: CommandStore) -> "tuple[Row, Store]":
     """The row and the store that holds it: the user's own, else the published one. Ids are lower case."""
     from bench.judging.results import open_store
 
@@ -134,7 +125,7 @@ def find_stored_trial(
         raise UnknownTrial(f"{unknown} {_hint_ids(arguments, own)}") from unknown
 
 
-def _hint_ids(arguments: argparse.Namespace, own: "CommandStore") -> str:
+def _hint_ids(arguments: argparse.Namespace, own: CommandStore) -> str:
     """Where ids are listed."""
     if own.outcomes:
         return f"All ids are listed by: vera report{repeat_results_dir(arguments)}"

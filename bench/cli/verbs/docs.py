@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from bench.cli.parser import Subparsers, add_command
+from bench.cli.selection.stores import require_published
 
 
 def add_parser(verbs: Subparsers) -> None:
@@ -16,7 +17,6 @@ def add_parser(verbs: Subparsers) -> None:
 
 
 def write_docs(arguments: argparse.Namespace) -> int:
-    from bench.cli.selection.results_source import require_published
     from bench.publishing.pages import list_pages, update_pages
 
     require_published("vera docs")

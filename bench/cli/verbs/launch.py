@@ -9,9 +9,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.cli.flag_values import at_least
 from bench.cli.launch_command import build_inner_command
-from bench.cli.parser import Subparsers, add_command
+from bench.cli.parser import Subparsers, add_command, at_least
 from sweeps.errors import EngineError
 from sweeps.launch import job_submit, kuberay, ray_up, slurm
 from sweeps.launch.settings import ClusterSettings

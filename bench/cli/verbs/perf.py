@@ -5,9 +5,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.flag_values import at_least, parse_positive_seconds
 from bench.cli.flags import add_plugin
-from bench.cli.parser import Run, Subparsers, add_command
+from bench.cli.parser import Run, Subparsers, add_command, at_least, parse_positive_seconds
 from bench.locations import PUBLISHED
 from bench.perf.shapes import SHAPE_NAMES, find_title
 from vera.errors import SettingError

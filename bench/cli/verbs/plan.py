@@ -1,15 +1,42 @@
-"""`vera plan`: the trials that are missing, those that are stored, and the expected cost. Runs nothing."""
+"""`vera plan`: which trials of a command are missing, which are stored, and the expected cost. Runs nothing.
+
+`vera run` makes the same plan. With `--reuse-published`, published trials are copied into the user's store
+instead of being trained. Without it they are trained, so that `make reproduce-table2` in a fresh clone really
+reproduces. Two trials are the same if they have the same id: the same data, settings, seed, profile and
+protocol. A copied row still says who trained it, and when.
+"""
 
 import argparse
+import shlex
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
 
-from bench.cli.command_store import CommandStore
-from bench.cli.flags import add_selection, add_store_verb
-from bench.cli.next_step import print_nothing_to_run
+from bench.cli.flags import (
+    DATA_DIR,
+    DATASET,
+    PLUGIN,
+    PROFILE,
+    RESULTS_DIR,
+    add_selection,
+    add_store_verb,
+    repeat_flags,
+)
 from bench.cli.parser import Subparsers
-from bench.cli.planning import build_plan, print_plan
-from bench.cli.selection.trials import has_nothing_to_run
+from bench.cli.plugins import print_plugin_edits
+from bench.cli.selection.stores import CommandStore, has_published, require_published
+from bench.cli.selection.trials import find_flop, has_nothing_to_run, select_trials
+from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
+from bench.locations import PUBLISHED
+from vera.errors import DataMissing, SettingError
+from vera.wording import plural
+
+if TYPE_CHECKING:
+    from sweeps.trial.plan import Plan
 
 EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
+SELECTION = (PROFILE, "--only", "--seeds", DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+"""Flags that decide which trials are meant, and where they are stored."""
 
 
 def add_parser(verbs: Subparsers) -> None:
@@ -24,3 +51,93 @@ def plan_sweep(arguments: argparse.Namespace) -> int:
         return print_nothing_to_run(arguments)
     print_plan(arguments, build_plan(arguments, CommandStore(arguments.results_dir)))
     return 0
+
+
+def print_nothing_to_run(arguments: argparse.Namespace) -> int:
+    print(f"{arguments.sweep} needs no trials; to see it: {find_render_command(arguments)}")
+    return 0
+
+
+def find_render_command(arguments: argparse.Namespace) -> str:
+    """`vera render` for a table or figure, `vera report` for another sweep."""
+    from bench.catalogue import catalogue
+
+    words = ["report", *repeat_flags(arguments, RESULTS_DIR, PLUGIN)]
+    if arguments.sweep in catalogue:
+        words = ["render", arguments.sweep, *repeat_flags(arguments, PROFILE, DATASET, RESULTS_DIR, PLUGIN)]
+    return shlex.join(["vera", *words])
+
+
+def build_plan(arguments: argparse.Namespace, own: CommandStore) -> "Plan":
+    """Subtract the stored trials from those of the command. Notes on damaged files and edited plug-ins go to
+    stderr."""
+    from sweeps.trial.plan import estimate_seconds, make_plan
+
+    retry = parse_outcomes(getattr(arguments, "retry", ""))
+    trials = select_trials(arguments, own)
+    published = CommandStore(PUBLISHED)
+    reusable = set()
+    if arguments.reuse_published:
+        require_published("--reuse-published")
+        reusable = {trial_id for trial_id, outcome in published.outcomes.items() if outcome not in retry}
+        published.print_problems()
+    plan = make_plan(trials, own.outcomes, own.rows, retry, reusable)
+    own.print_problems()
+    command = ["vera", "run", arguments.sweep, *repeat_flags(arguments, *SELECTION)]
+    print_plugin_edits(plan.cached, own.rows, command)
+    untimed = [trial for trial in plan.missing if trial.id not in plan.seconds]
+    borrowed = estimate_seconds(untimed, published.rows) if untimed and has_published() else {}
+    return replace(plan, seconds=plan.seconds | borrowed, borrowed=bool(borrowed))
+
+
+def parse_outcomes(text: str) -> list[str]:
+    """The outcomes of --retry."""
+    from sweeps.store.row import Outcome
+    from vera.spec.settings import suggest_or_list
+
+    known = list(get_args(Outcome))
+    outcomes = [outcome.strip() for outcome in text.split(",") if outcome.strip()]
+    for outcome in outcomes:
+        if outcome not in known:
+            raise SettingError(f"--retry knows no outcome '{outcome}'.{suggest_or_list(outcome, known)}")
+    return outcomes
+
+
+def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
+    """The summary, a line for each missing trial, and on stderr the data files that are missing."""
+    from sweeps.run.progress import measure_widths
+
+    print(summarise_plan(arguments, plan))
+    label, data = measure_widths(plan.missing)
+    flop = find_flop(arguments.sweep)
+    for trial in plan.missing:
+        cost = describe_trial_cost(flop, trial, plan.seconds.get(trial.id))
+        about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
+        print(f"  {trial.id[:8]}  {about} {plural(trial.spec.steps, 'step')}   {cost}")
+    for problem in find_missing_data(plan, arguments.data_dir):
+        print(f"vera: Not ready to run: {problem}", file=sys.stderr)
+
+
+def find_missing_data(plan: "Plan", data_dir: str | None) -> list[str]:
+    """For each data set of the plan without its files, what to do."""
+    from sweeps.trial.identity import collect_datasets
+    from vera.tasks.build import locate_files
+
+    problems = []
+    for dataset in collect_datasets(plan.missing):
+        try:
+            locate_files(dataset, data_dir)
+        except DataMissing as error:
+            problems.append(str(error))
+    return list(dict.fromkeys(problems))
+
+
+def summarise_plan(arguments: argparse.Namespace, plan: "Plan") -> str:
+    """One line: sweep, profile, number of trials, how many are done, cost of the rest."""
+    cores = None if getattr(arguments, "address", None) else count_cores()
+    cost = describe_plan_cost(find_flop(arguments.sweep), plan, cores) if plan.missing else ""
+    total = len(plan.missing) + len(plan.elsewhere) + len(plan.cached)
+    others = {"published": len(plan.elsewhere), "failed before": len(plan.failed)}
+    done = f"{len(plan.cached) - len(plan.failed)} already done"
+    done += "".join(f" · {count} {how}" for how, count in others.items() if count)
+    return f"{arguments.sweep} · {arguments.profile} profile · {plural(total, 'trial')} · {done}{cost}"

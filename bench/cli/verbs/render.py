@@ -36,7 +36,7 @@ from bench.cli.selection.artifacts import (
     open_results,
     select_artifacts,
 )
-from bench.cli.selection.results_source import choose_sources, hint_published
+from bench.cli.selection.stores import choose_sources, hint_published
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from vera.errors import VeraError
 

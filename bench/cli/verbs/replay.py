@@ -4,9 +4,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from bench.cli.command_store import CommandStore
 from bench.cli.flags import add_data_dir, add_store_verb
 from bench.cli.parser import Subparsers
+from bench.cli.selection.stores import CommandStore
 from bench.cli.selection.trials import ID_HELP, describe_origin, find_stored_trial
 from vera.errors import UnknownName
 

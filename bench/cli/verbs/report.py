@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench.cli.flags import add_plugin, add_results_dir, add_source, repeat_results_dir
 from bench.cli.parser import Subparsers, add_command
-from bench.cli.selection.results_source import choose_sources, find_output_folder, hint_published
+from bench.cli.selection.stores import choose_sources, find_output_folder, hint_published
 from bench.locations import PROFILES
 from sweeps.errors import StoreError
 from vera.wording import plural

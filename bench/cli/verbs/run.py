@@ -3,15 +3,29 @@
 import argparse
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cli.command_store import CommandStore
-from bench.cli.engine import build_engine
-from bench.cli.flags import RESULTS_DIR, add_execution, add_selection, add_store_verb, repeat_flags
-from bench.cli.next_step import find_render_command, print_nothing_to_run
+from bench.cli.flags import (
+    RESULTS_DIR,
+    add_execution,
+    add_selection,
+    add_store_verb,
+    build_engine,
+    repeat_flags,
+)
 from bench.cli.parser import Subparsers
-from bench.cli.planning import SELECTION, build_plan, print_plan, summarise_plan
+from bench.cli.selection.stores import CommandStore
 from bench.cli.selection.trials import has_nothing_to_run
+from bench.cli.verbs.plan import (
+    SELECTION,
+    build_plan,
+    find_render_command,
+    print_nothing_to_run,
+    print_plan,
+    summarise_plan,
+)
+from bench.locations import PUBLISHED
 from sweeps.errors import Interrupted
 from sweeps.store.row import FAILURES
 
@@ -44,8 +58,6 @@ def add_retry_parser(verbs: Subparsers) -> None:
 
 def run_sweep(arguments: argparse.Namespace) -> int:
     """Exit code 1 if a trial failed."""
-    from bench.cli.selection.reuse_published import copy_published
-
     if has_nothing_to_run(arguments):
         return print_nothing_to_run(arguments)
     own = CommandStore(arguments.results_dir, create=not arguments.dry_run)
@@ -55,7 +67,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         return 0
     print(summarise_plan(arguments, plan), flush=True)
     if plan.elsewhere:
-        copy_published(plan, own.store)
+        own.store.merge(Path(PUBLISHED, "trials"), only={trial.id for trial in plan.elsewhere})
     if plan.missing:
         _execute(arguments, plan)
     return _print_end(arguments, plan, own)

@@ -11,9 +11,10 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench.cli.flag_values import at_least, parse_seeds, parse_whole
-from bench.cli.flags import PROFILE, PROFILE_HELP, add_data_dir, add_execution, add_store_verb
-from bench.cli.parser import Subparsers
+from bench.cli.flags import PROFILE, PROFILE_HELP, add_data_dir, add_execution, add_store_verb, build_engine
+from bench.cli.parser import Subparsers, at_least, parse_seeds, parse_whole
+from bench.cli.search_summary import describe_end, describe_failures, describe_remaining, describe_start
+from bench.cli.selection.stores import CommandStore
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
 from sweeps.search.sampler_factory import SAMPLERS
@@ -104,13 +105,6 @@ def run_search_verb(arguments: argparse.Namespace) -> int:
     """Exit code 1 if a trial failed."""
     if arguments.problem is None:
         return list_problems()
-    from bench.cli.command_store import CommandStore
-    from bench.cli.search_summary import (
-        describe_end,
-        describe_failures,
-        describe_remaining,
-        describe_start,
-    )
     from sweeps.cluster.search_run import build_proposer
 
     search, options = select_search(arguments), choose_options(arguments)
@@ -193,7 +187,6 @@ def apply_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
 
 
 def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOptions") -> None:
-    from bench.cli.engine import build_engine
     from sweeps.cluster.search_run import run_search
     from sweeps.errors import Interrupted
     from sweeps.run.progress import Progress

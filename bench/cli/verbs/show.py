@@ -5,9 +5,9 @@ import json
 from collections import Counter
 from dataclasses import asdict
 
-from bench.cli.command_store import CommandStore
 from bench.cli.flags import add_store_verb
 from bench.cli.parser import Subparsers
+from bench.cli.selection.stores import CommandStore
 from bench.cli.selection.trials import ID_HELP, describe_origin, find_stored_trial
 
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")

@@ -2,9 +2,9 @@
 
 import argparse
 
-from bench.cli.command_store import CommandStore
 from bench.cli.flags import add_store_verb, repeat_results_dir
 from bench.cli.parser import Subparsers
+from bench.cli.selection.stores import CommandStore
 
 
 def add_parser(verbs: Subparsers) -> None:

@@ -9,7 +9,7 @@ from bench_helpers import row_of, store_rows
 from engine_helpers import ROOT
 
 from bench.cli.main import main
-from bench.cli.selection.dataset_flag import fingerprint_file, parse_dataset
+from bench.cli.selection.dataset import fingerprint_file, parse_dataset
 from bench.paper.tables.table6 import ACCURACY, Table6
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.matching import make_data_key

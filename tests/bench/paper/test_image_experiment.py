@@ -12,7 +12,7 @@ from toys_helpers import check_claim, record_of, results_of
 
 from bench.catalogue import catalogue
 from bench.cli.selection.artifacts import find_image_variants
-from bench.cli.selection.dataset_flag import parse_dataset
+from bench.cli.selection.dataset import parse_dataset
 from bench.paper.experiments.images import IMAGES, LINES, UNSEEN
 from bench.paper.values import PAPER
 from bench.render.layout import lay_out

@@ -10,7 +10,7 @@ import pytest
 from cluster_helpers import is_alive, read_log, read_processes, run_here
 from engine_helpers import PLUGIN, ROOT, content, start, wait_for
 
-from bench.cli.selection.results_source import find_output_folder
+from bench.cli.selection.stores import find_output_folder
 from sweeps.run.attempt import Attempt, run_trial
 from sweeps.run.checkpoint_store import delete_checkpoints
 from sweeps.run.conditions import Conditions
