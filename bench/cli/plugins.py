@@ -47,7 +47,7 @@ def _note_missing_defaults() -> None:
 def print_plugin_edits(cached: "Sequence[Trial]", rows: "Iterable[Row]", command: Sequence[str]) -> None:
     """Note the stored trials whose plug-in was edited since they were trained, with the command that trains
     them again; `command` is the one that was typed."""
-    from sweeps.run.plugin_sources import find_edited_plugins
+    from sweeps.run.provenance import find_edited_plugins
 
     for (role, name), found in find_edited_plugins(cached, {row.trial_id: row for row in rows}).items():
         again = shlex.join(_build_retry(role, name, found, command))

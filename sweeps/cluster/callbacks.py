@@ -8,7 +8,7 @@ from typing import Any
 from ray import tune
 
 from sweeps.errors import UnknownTrial
-from sweeps.run.listener import TrialListener
+from sweeps.run.progress import TrialListener
 from sweeps.store.store import Store
 from vera.training.interrupts import Interrupt
 

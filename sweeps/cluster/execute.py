@@ -11,10 +11,9 @@ from sweeps.cluster.engine import Engine, TrialJob, build_job, build_worker_sett
 from sweeps.cluster.gpu_packing import list_retries, measure_shares
 from sweeps.errors import StoreError
 from sweeps.run.checkpoint_store import delete_checkpoints
-from sweeps.run.listener import TrialListener
-from sweeps.run.record import LOG_TAIL, Ending, build_record_from_report
+from sweeps.run.progress import TrialListener
+from sweeps.run.record import LOG_TAIL, Ending, build_record_from_report, check_storable
 from sweeps.run.scrub import scrub
-from sweeps.run.storable import check_storable
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.store.store import DELAY, Store
 from sweeps.trial.canonical_json import canonical_json

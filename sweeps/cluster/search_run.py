@@ -12,8 +12,8 @@ from sweeps.cluster.execute import check_data, ensure_rows
 from sweeps.cluster.gpu_packing import measure_shares
 from sweeps.cluster.search_jobs import SearchJobs
 from sweeps.errors import EngineError
-from sweeps.run.listener import TrialListener
-from sweeps.run.storable import check_storable
+from sweeps.run.progress import TrialListener
+from sweeps.run.record import check_storable
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.proposer import Proposer
 from sweeps.search.stopping_rules import build_rule

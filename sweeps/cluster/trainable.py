@@ -66,7 +66,7 @@ class TrialTrainable(tune.Trainable):
             self.attempt.save_result()
             return self._build_report(done=True) | {"store_error": str(error)}
         if record.row.outcome not in FAILURES:  # a retry continues from the checkpoint
-            self.attempt.delete_checkpoint()
+            self.attempt.checkpoints.delete()
         return self._build_report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
 
     def save_checkpoint(self, checkpoint_dir: str) -> None:

@@ -17,7 +17,7 @@ from sweeps.cluster.engine import Engine, TrialJob, build_worker_settings
 from sweeps.cluster.trainable import TrialTrainable
 from sweeps.cluster.wait_notice import notify_if_waiting
 from sweeps.errors import StoreError
-from sweeps.run.listener import TrialListener
+from sweeps.run.progress import TrialListener
 from sweeps.store.store import Store
 from vera.training.interrupts import defer_interrupt
 

@@ -53,10 +53,6 @@ class Attempt:
         """Train for about this long, at most to step `until` or to the end."""
         self._run_guarded(lambda: self._advance(seconds, until))
 
-    def stop(self, reason: str) -> None:
-        """End as stopped_early with the current metrics, unless it has ended."""
-        self.ending = self.ending or Ending("stopped_early", self.step, reason)
-
     @property
     def step(self) -> int:
         return 0 if self.trainer is None else int(self.trainer.step)
@@ -101,10 +97,6 @@ class Attempt:
             self._collect_curves(),
         )
         return build_record(summary, self.ending, self.measurement)
-
-    def delete_checkpoint(self) -> None:
-        """Delete the checkpoint once the row is stored."""
-        self.checkpoints.delete()
 
     def collect_metrics(self) -> dict[str, float]:
         """The latest metrics that are finite."""
@@ -165,7 +157,9 @@ class Attempt:
         """End the attempt if training has ended or the time is over; otherwise save it if that is due."""
         result = self.trainer.result
         if result is not None and result.outcome == "ok":
-            self._measure()
+            began = time.monotonic()
+            self.measurement = self.task.measure(self.trainer)
+            self._measuring_seconds = time.monotonic() - began
             broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
             if broken:
                 self._diverge(result.step, f"{broken[0]} is not finite")
@@ -179,11 +173,6 @@ class Attempt:
             self._end("timeout", self.step, f"{limit}: retry with a larger --time-limit")
         elif time.monotonic() - self._saved_at >= self.conditions.checkpoint_every:
             self.save()
-
-    def _measure(self) -> None:
-        began = time.monotonic()
-        self.measurement = self.task.measure(self.trainer)
-        self._measuring_seconds = time.monotonic() - began
 
     def _end(self, outcome: Outcome, step: int, reason: str = "") -> None:
         self.ending = Ending(outcome, step, reason)

@@ -13,9 +13,10 @@ from pathlib import Path
 from secrets import token_hex
 
 from sweeps.errors import StoreError
-from sweeps.run.restarts import LOG, delete_checkpoint
+from sweeps.run.restarts import LOG, name_log
 from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.folder import explain_os_errors
+from sweeps.store.local_folder import remove_abandoned
 from sweeps.store.location import Location, is_url
 
 CHECKPOINT = ".pt"
@@ -43,9 +44,16 @@ class CheckpointStore:
             self.checkpoint.unlink(missing_ok=True)
 
     def delete(self) -> None:
-        """Delete checkpoint and log, once the row is stored."""
+        """Delete checkpoint and log once the row is stored, and old temporary files of killed processes.
+
+        Trap: a temporary file of this trial may belong to another driver that is saving right now. If it were
+        deleted, that driver would report a broken disk and stop.
+        """
         if self.checkpoint is not None:
-            delete_checkpoint(self.checkpoint)
+            with suppress(NotADirectoryError):
+                for path in (self.checkpoint, name_log(self.checkpoint)):
+                    path.unlink(missing_ok=True)
+                remove_abandoned(self.checkpoint.parent)
 
 
 class BucketCheckpointStore(CheckpointStore):

@@ -1,5 +1,5 @@
-"""Progress of a run: one line per ended trial, and on a terminal a live line with counts and remaining
-time."""
+"""The events of a run and their display: one line per ended trial, and on a terminal a live line with counts
+and remaining time. Imports neither ray nor torch."""
 
 import json
 import shutil
@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable
 from typing import TextIO
 
-from sweeps.run.listener import TrialListener
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.trial.identity import Trial
 
@@ -17,6 +16,25 @@ Widths = tuple[int, int]
 """Widths of the columns of labels and of data sets."""
 NARROW: Widths = (12, 8)
 HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
+
+
+class TrialListener:
+    """Receives the events of a run and ignores them."""
+
+    def on_note(self, note: str) -> None:
+        """A message before the first trial starts."""
+
+    def on_start(self, trial_id: str) -> None:
+        """The trial starts."""
+
+    def on_resume(self, trial_id: str, step: int) -> None:
+        """The trial resumes from a checkpoint at this step; sent once, before it advances."""
+
+    def on_advance(self, trial_id: str, step: int) -> None:
+        """The trial has reached this step."""
+
+    def on_end(self, row: Row) -> None:
+        """The trial has ended with this row."""
 
 
 class Progress(TrialListener):

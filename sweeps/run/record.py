@@ -2,7 +2,7 @@
 
 import math
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +13,7 @@ from sweeps.run.provenance import collect_trial_provenance
 from sweeps.run.restarts import RestartLog
 from sweeps.run.scrub import scrub
 from sweeps.store.row import CurvePoint, Outcome, Record, Row, to_plain_array
-from sweeps.store.schema import check_record
+from sweeps.store.schema import check_record, check_text
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import PROTOCOL, Trial
 from vera.tasks.contract import Measurement
@@ -51,6 +51,22 @@ class AttemptSummary:
     latest_metrics: Mapping[str, float]
     """The last metrics of the training."""
     curves: Sequence[CurvePoint] = ()
+
+
+def check_storable(trials: Iterable[Trial]) -> None:
+    """StoreError for the first trial whose settings, label or sweep cannot be stored in a row. Called before
+    training: a row that is refused afterwards is wasted work."""
+    for trial in trials:
+        try:
+            texts = {"spec": canonical_json(trial.facts), "label": trial.name, "sweep": trial.sweep}
+            for name, text in texts.items():
+                check_text(name, text)
+        except ValueError as error:
+            about = f"{trial.spec.method['name']} with seed {trial.spec.seed}"
+            raise StoreError(
+                f"The trial of {about} could not be stored, so nothing is run: {error}. Rows are meant to be "
+                "shared: change that text, and give the location of files with --data-dir."
+            ) from error
 
 
 def build_record(summary: AttemptSummary, ending: Ending, measurement: Measurement) -> Record:

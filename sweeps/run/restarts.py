@@ -7,11 +7,9 @@ trial must not.
 """
 
 import json
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from sweeps.store.local_folder import remove_abandoned
 from sweeps.trial.canonical_json import canonical_json
 from vera.atomic_write import write_atomically
 from vera.spec.trial_spec import TrialSpec
@@ -41,10 +39,10 @@ class RestartLog:
     def read(cls, checkpoint: Path | None) -> "RestartLog":
         """The log next to the checkpoint. A damaged log counts as empty; the trial then diverges and restarts
         as before."""
-        if checkpoint is None or not _name_log(checkpoint).is_file():
+        if checkpoint is None or not name_log(checkpoint).is_file():
             return cls()
         try:
-            return cls(tuple(Restart(**entry) for entry in json.loads(_name_log(checkpoint).read_text())))
+            return cls(tuple(Restart(**entry) for entry in json.loads(name_log(checkpoint).read_text())))
         # FileNotFoundError: another driver has just finished the trial.
         except (ValueError, TypeError, FileNotFoundError):
             return cls()
@@ -53,7 +51,7 @@ class RestartLog:
         """Write the log next to the checkpoint, if there is one."""
         if checkpoint is None:
             return
-        path = _name_log(checkpoint)
+        path = name_log(checkpoint)
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as file:
             file.write(json.dumps([asdict(entry) for entry in self.entries]).encode())
@@ -78,17 +76,6 @@ class RestartLog:
         return canonical_json([{"reason": e.reason, "seed": e.seed, "step": e.step} for e in self.entries])
 
 
-def delete_checkpoint(checkpoint: Path) -> None:
-    """Delete the checkpoint, its log, and old temporary files of killed processes in the directory.
-
-    Trap: a temporary file of this trial may belong to another driver that is saving right now. If it were
-    deleted, that driver would report a broken disk and stop.
-    """
-    with suppress(NotADirectoryError):
-        for path in (checkpoint, _name_log(checkpoint)):
-            path.unlink(missing_ok=True)
-        remove_abandoned(checkpoint.parent)
-
-
-def _name_log(checkpoint: Path) -> Path:
+def name_log(checkpoint: Path) -> Path:
+    """The path of the log next to the checkpoint."""
     return checkpoint.with_suffix(LOG)

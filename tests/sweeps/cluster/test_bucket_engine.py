@@ -54,7 +54,7 @@ def test_a_trial_continues_from_the_bucket_and_leaves_no_file(bucket, list_left,
     second = Attempt(trial, conditions)
     assert second.step == first.step
     assert content(finish_attempt(second)) == content(run_trial(trial))
-    second.delete_checkpoint()
+    second.checkpoints.delete()
     assert BucketFolder(bucket).list_names("") == set()
     assert list_left() == []
 

@@ -13,7 +13,7 @@ from sweeps.cluster.engine import Engine, build_job
 from sweeps.cluster.execute import ensure_rows
 from sweeps.cluster.preflight import NodeReport, NodeRequirements, check_reports, inspect_node, list_problems
 from sweeps.errors import EngineError, StoreError
-from sweeps.run.listener import TrialListener
+from sweeps.run.progress import TrialListener
 from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.location import CREDENTIALS
 from sweeps.store.store import Store

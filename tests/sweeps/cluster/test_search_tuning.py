@@ -15,7 +15,7 @@ from sweeps.cluster.search_jobs import SearchJobs
 from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler
 from sweeps.errors import StoreError
 from sweeps.run.conditions import Conditions
-from sweeps.run.listener import TrialListener
+from sweeps.run.progress import TrialListener
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
 from sweeps.search.proposer import Proposer

@@ -10,7 +10,7 @@ from sweeps.cluster.execute import ensure_rows
 from sweeps.cluster.trainable import TrialTrainable
 from sweeps.run import provenance
 from sweeps.run.conditions import Conditions
-from sweeps.run.listener import TrialListener
+from sweeps.run.progress import TrialListener
 from sweeps.store.store import Store
 from sweeps.trial import identity
 from sweeps.trial.identity import Trial

@@ -81,14 +81,13 @@ def test_a_retry_of_a_timeout_with_a_larger_limit_resumes(tmp_path):
     assert longer.record().row.metrics == undisturbed.metrics
 
 
-def test_a_trial_can_be_stopped_early_and_an_ending_is_final():
-    attempt = Attempt(trouble(steps=100_000, pause=0.01), Conditions())
+def test_an_ending_is_final():
+    attempt = Attempt(trouble(steps=100_000, pause=0.01), Conditions(time_limit=0.05))
+    while attempt.ending is None:
+        attempt.advance(0.05)
+    ending = attempt.ending
     attempt.advance(0.05)
-    attempt.stop("not promising")
-    attempt.stop("twice")
-    step = attempt.step
-    attempt.advance(0.05)
-    assert outcome_of(attempt.record()) == ("stopped_early", step, "not promising")
+    assert (attempt.ending, attempt.step) == (ending, ending.step)
 
 
 def test_a_trial_that_cannot_be_built_ends_as_an_error():
@@ -172,7 +171,7 @@ def test_a_resumed_attempt_gives_the_same_record_as_an_undisturbed_one(tmp_path)
     while second.ending is None:
         second.advance(1.0)
     assert content(second.record()) == content(run_trial(trial))
-    second.delete_checkpoint()
+    second.checkpoints.delete()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -182,8 +181,9 @@ def test_a_running_trial_is_saved_and_an_ended_one_is_not(tmp_path):
     )
     attempt.advance(0.02)
     assert attempt.checkpoint.is_file()
-    attempt.stop("enough")
-    attempt.delete_checkpoint()
+    while attempt.ending is None:
+        attempt.advance(1.0)
+    attempt.checkpoints.delete()
     attempt.save()
     assert list(tmp_path.iterdir()) == []
 

@@ -9,9 +9,10 @@ import pytest
 from engine_helpers import content, plugin
 
 from sweeps.run.attempt import Attempt, run_trial
+from sweeps.run.checkpoint_store import CheckpointStore
 from sweeps.run.conditions import Conditions
 from sweeps.run.replay import compare_with_replay
-from sweeps.run.restarts import RestartLog, delete_checkpoint
+from sweeps.run.restarts import RestartLog
 from sweeps.store.local_folder import ABANDONED
 from sweeps.trial.identity import Trial
 
@@ -78,7 +79,7 @@ def test_a_trial_killed_after_a_restart_resumes_with_it(seed, tmp_path):
     while second.ending is None:
         second.advance(1.0)
     assert content(second.record()) == content(undisturbed)
-    second.delete_checkpoint()
+    second.checkpoints.delete()
     assert not list(tmp_path.iterdir())
 
 
@@ -129,7 +130,7 @@ def test_deleting_a_checkpoint_spares_the_files_that_another_driver_is_writing(t
     attempt.advance(0.02)
 
     def delete_then_replace(source, target):
-        delete_checkpoint(attempt.checkpoint)
+        attempt.checkpoints.delete()
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", delete_then_replace)
@@ -147,7 +148,7 @@ def test_temporary_files_of_killed_processes_are_deleted_after_a_day(tmp_path):
         (tmp_path / name).write_text("half of it")
     for name in names:
         os.utime(tmp_path / name, (time.time() - ABANDONED - 60,) * 2)
-    delete_checkpoint(tmp_path / "abc.pt")
+    CheckpointStore(tmp_path / "abc.pt").delete()
     assert [path.name for path in tmp_path.iterdir()] == [".abc.pt.8.tmp"]
 
 

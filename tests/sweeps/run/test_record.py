@@ -13,8 +13,8 @@ from sweeps.cluster.engine import Engine, build_job
 from sweeps.cluster.execute import ensure_rows, execute
 from sweeps.cluster.search_run import SearchOptions, run_search
 from sweeps.errors import StoreError
-from sweeps.run.listener import TrialListener
-from sweeps.run.storable import check_storable
+from sweeps.run.progress import TrialListener
+from sweeps.run.record import check_storable
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
 from sweeps.search.space import Space, choice
