@@ -25,8 +25,7 @@ from vera.data.tables.uci_crop import Crop
 from vera.data.tables.uci_hepmass import Hepmass
 from vera.data.tables.uci_human import Human
 from vera.data.tensor import TensorData, as_dataset
-from vera.data.toys.densities import Circles, Moons, Rings, Toy
-from vera.data.toys.gaussian import Gaussian
+from vera.data.toys import Circles, Gaussian, Moons, Rings, Toy
 
 __all__ = [
     "CIFAR10",

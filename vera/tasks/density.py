@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from vera.data.contract import DataSet
-from vera.data.toys.densities import Toy
+from vera.data.toys import Toy
 from vera.entropy import ImportanceEntropy
 from vera.errors import SettingError
 from vera.evaluation import (

@@ -131,7 +131,7 @@ def test_the_profile_the_protocol_and_the_data_fingerprint_change_it(monkeypatch
     monkeypatch.setattr("sweeps.trial.identity.PROTOCOL", 2)
     protocol = Trial(spec()).id
     assert protocol != BASE.id
-    monkeypatch.setattr("vera.data.toys.densities.Toy.version", 2)
+    monkeypatch.setattr("vera.data.toys.Toy.version", 2)
     assert Trial(spec()).id not in (protocol, BASE.id)
 
 

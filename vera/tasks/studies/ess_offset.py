@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import torch
 from torch import Tensor
 
-from vera.data.toys.gaussian import Gaussian
+from vera.data.toys import Gaussian
 from vera.errors import SettingError, VeraError
 from vera.evaluation import effective_sample_size
 from vera.methods.contract import Method, Metrics

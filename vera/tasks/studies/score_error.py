@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from vera.data.digits.pixels import PixelDigits
-from vera.data.toys.gaussian import Gaussian
+from vera.data.toys import Gaussian
 from vera.errors import IncompatibleModel, VeraError
 from vera.evaluation import Estimate, matched_gaussian_ess, posterior_ess, prior_ess, score_error
 from vera.evaluation.features import as_bytes

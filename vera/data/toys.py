@@ -1,7 +1,7 @@
-"""Three densities in the plane: moons, circles and rings, with new points in every batch.
+"""Data with new points in every batch: moons, circles and rings in the plane, and a standard normal.
 
-Each is a curve with Gaussian noise around it, so its true density is known. For a circle of radius R and
-noise s, at r = |x|,
+Each density in the plane is a curve with Gaussian noise around it, so its true density is known. For a circle
+of radius R and noise s, at r = |x|,
 
     p(x) = exp(-(r - R)² / 2s²) · i0e(r R / s²) / 2πs²,        i0e(a) = exp(-a) I0(a),
 
@@ -160,3 +160,39 @@ def _compute_circles_log_density(x: Tensor, radii: tuple[float, ...], noise: flo
         2 * noise**2
     )
     return (exponents.logsumexp(1) - math.log(len(radii) * 2 * math.pi * noise**2)).to(x.dtype)
+
+
+@datasets.register("gaussian")
+class Gaussian(DataSet):
+    """Independent standard normals, 128 dimensions by default."""
+
+    version = 1
+
+    @validate_arguments
+    def __init__(self, dim: Count = 128) -> None:
+        self.data_dim = dim
+        self.name = f"gaussian-{dim}"
+
+    @property
+    def fingerprint(self) -> str:
+        return compute_fingerprint(name="gaussian", version=self.version, dim=self.data_dim)
+
+    @validate_arguments
+    def stream(self, batch_size: Count, seed: int) -> Stream:
+        return GaussianStream(batch_size, self.data_dim, seed)
+
+    @validate_arguments
+    def test_points(self, seed: int, n: Count | None = None) -> Tensor:
+        """Return n new points (default: 100,000)."""
+        return self.stream(n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
+
+
+class GaussianStream(Stream):
+    """New points in every batch."""
+
+    def __init__(self, batch_size: int, dim: int, seed: int) -> None:
+        super().__init__(seed)
+        self.shape = (batch_size, dim)
+
+    def next_batch(self) -> Tensor:
+        return torch.randn(self.shape, generator=self.rng)
