@@ -6,6 +6,7 @@ A paper is a package of `bench/` with a module `artifacts.py` that names what it
     SWEEPS = {"table2-grid": "bench.other.experiments:grid"}      optional; name → module:Sweep
     NOTHING_TO_RUN = {"table1": "why there is nothing to run"}    optional
     UNLISTED = ("searches",)                                      optional; artifacts that are no sweeps
+    PAGES = "bench.other.pages:list_pages"                        optional; its parts of the documentation
 
 Names are qualified by the package, as in `other/table2`, unless the module sets `PREFIX = ""`, as the VERA
 paper does. A bare name means the unqualified artifact, else the only one of that name. A new paper needs no
@@ -40,6 +41,8 @@ class PaperListing:
     nothing_to_run: Mapping[str, str] = field(default_factory=dict)
     unlisted: Collection[str] = ()
     prefix: str = ""
+    pages: str = ""
+    """A function of the results at `laptop` and at `paper` that lists pages; see `bench.publishing.pages`."""
 
     @classmethod
     def read(cls, package: str) -> "PaperListing":
@@ -52,7 +55,12 @@ class PaperListing:
 
         unlisted = [f"{prefix}{name}" for name in getattr(module, "UNLISTED", ())]
         return cls(
-            read_names("ARTIFACTS"), read_names("SWEEPS"), read_names("NOTHING_TO_RUN"), unlisted, prefix
+            read_names("ARTIFACTS"),
+            read_names("SWEEPS"),
+            read_names("NOTHING_TO_RUN"),
+            unlisted,
+            prefix,
+            getattr(module, "PAGES", ""),
         )
 
     def load_artifact(self, qualified: str) -> Artifact:
@@ -180,7 +188,7 @@ class Catalogue:
         return f"There is no {what}.{suggest(name, known)} To list them: vera list"
 
 
-def load_attribute(address: str, name: str) -> Any:
+def load_attribute(address: str, name: str = "") -> Any:
     """The attribute of `module:attribute`; if it is a mapping, its entry `name`."""
     module, _, attribute = address.partition(":")
     found = getattr(import_module(module), attribute)

@@ -43,3 +43,6 @@ NOTHING_TO_RUN = {
     "table7": "The paper's Table 7 recommends settings: there is nothing to run. To list the rest: vera list",
 }
 """Tables of the paper without trials, and why."""
+
+PAGES = "bench.paper.pages:list_pages"
+"""The parts of README.md, results/README.md and docs/methods that speak about this paper."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.perf.measurements import BenchmarkValue, read_values
-from bench.publishing.markdown_templates import render_template
+from bench.publishing.markdown import render_template
 from vera.wording import plural
 
 

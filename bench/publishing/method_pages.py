@@ -4,110 +4,14 @@ Settings come from the signature of the class, numbers from the published tables
 method classes need.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from bench.publishing.markdown_templates import render_template
-from bench.publishing.published_tables import read_published_table
+from bench.publishing.markdown import render_template
+from bench.publishing.quotes import QuotedTable
 from bench.render.numbers import format_exact, format_interval
 from vera.spec.registry import Registry, joint_methods, methods
 from vera.spec.settings import Setting, settings_of
-
-
-class QuotedTable(NamedTuple):
-    """A published table and the column that a page quotes."""
-
-    file: str
-    title: str
-    metric: str
-    command: str
-    """Runs its trials."""
-    digits: int = 1
-    compared: str = ""
-    """The column to compare with the paper's values, if it is not that of `metric`."""
-
-    @property
-    def table(self) -> str:
-        return self.file.removesuffix("-paper").removesuffix(CIFAR10)
-
-    @property
-    def is_paper(self) -> bool:
-        return self.file.endswith("-paper")
-
-
-TOYS = "test log-likelihood; the paper's values are the best of several means over 200 points"
-CIFAR10 = "-cifar10-batches-1"
-FIRST_FILE = "the sizes of laptop on the first file of CIFAR10"
-
-
-def _quote_profiles(table: str, about: str, metric: str, **more: Any) -> tuple[QuotedTable, ...]:
-    """The table at `laptop` and at `paper`."""
-    run = f"vera run {table}"
-    return (
-        QuotedTable(table, about.format("laptop"), metric, run, **more),
-        QuotedTable(f"{table}-paper", about.format("paper"), metric, f"{run} --profile paper", **more),
-    )
-
-
-def _quote_cifar10(table: str, about: str, metric: str, **more: Any) -> QuotedTable:
-    return QuotedTable(
-        f"{table}{CIFAR10}",
-        f"{about}, {FIRST_FILE}",
-        metric,
-        f"vera run {table} --dataset cifar10,batches=1",
-        **more,
-    )
-
-
-QUOTED_TABLES = (
-    *_quote_profiles("table2", "Table 2, {}: test log-likelihood", "test_log_likelihood"),
-    *_quote_profiles("table3", "Table 3, {}: accuracy, %", "test_accuracy"),
-    _quote_cifar10("table3", "Table 3: accuracy after 300 steps, %", "test_accuracy"),
-    *_quote_profiles("table4", "Table 4, {}: Fréchet distance of samples", "fid"),
-    _quote_cifar10("table4", "Table 4: FID of samples after 300 steps", "fid"),
-    *_quote_profiles("table5", "Table 5, {}: AUROC of f against unseen images", "f", digits=2),
-    _quote_cifar10("table5", "Table 5: AUROC of f after 300 steps", "f", digits=2),
-    QuotedTable(
-        "table6", "Table 6, laptop: accuracy with ten labels a class, %", "test_accuracy", "vera run table6"
-    ),
-    QuotedTable(
-        "table6-paper",
-        "Table 6, paper: accuracy with ten labels a class, %; HUMAN with columns 266–561 recomputed",
-        "test_accuracy",
-        "vera run table6 --profile paper",
-    ),
-    *_quote_profiles(
-        "table10", f"Table 10, {{}}: {TOYS}", "test_log_likelihood", digits=2, compared="best_of_either"
-    ),
-    *_quote_profiles("modes", "Modes of 1,000, {}", "modes"),
-)
-LINES: dict[str, dict[str, tuple[str, ...]]] = {
-    "ml": {"table2": ("ML",), "table10": ("ML",)},
-    "vera": {
-        "table2": ("VERA λ=1", "VERA λ=0"),
-        "table3": ("VERA α=1", "VERA α=100"),
-        "table4": ("VERA α=1", "VERA α=100"),
-        "table5": ("VERA α=1", "VERA α=100"),
-        "table6": ("VERA",),
-        "table10": ("VERA λ=1", "VERA λ=0.1", "VERA λ=0.01", "VERA λ=0"),
-        "modes": ("VERA", "VERA λ=0"),
-    },
-    "vera-hmc": {
-        "table2": ("VERA-HMC λ=1, prior-only force", "VERA-HMC λ=1, full force"),
-        "modes": ("VERA-HMC, prior-only force", "VERA-HMC, full force"),
-    },
-    "meg": {"table2": ("MEG",), "table6": ("MEG",)},
-    "pcd": {"table2": ("PCD",), "table10": ("PCD (best σ)",)},
-    "coopnet": {"table2": ("CoopNet",)},
-    "ssm": {"table2": ("SSM",)},
-    "dsm": {"table2": ("DSM",)},
-    "cp-sm": {"table2": ("CP-SM",)},
-    "supervised": {"table3": ("Classifier",), "table6": ("Supervised", "Full-label")},
-    "vat": {"table6": ("VAT",)},
-    "jem": {"table3": ("JEM",), "table4": ("JEM",), "table5": ("JEM",), "table6": ("JEM",)},
-    "hdge": {"table3": ("HDGE",), "table4": ("HDGE + log p(x)",), "table5": ("HDGE",)},
-}
-"""Method → table → labels of the method's lines in that table."""
 
 
 def list_methods() -> list[str]:
@@ -153,30 +57,20 @@ def _spell_default(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def render_numbers(name: str) -> str:
-    """The lines of the method in the published tables, next to the paper's values."""
-    tables = []
-    for quoted in QUOTED_TABLES:
-        labels = LINES[name].get(quoted.table, ())
-        lines = _find_lines(quoted, labels)
-        if labels and (lines or not quoted.is_paper):
-            tables.append(_describe_table(quoted, lines))
-    return render_template("numbers", tables=tables)
-
-
-def _find_lines(quoted: QuotedTable, labels: Sequence[str]) -> list[dict[str, str]]:
-    """The lines with trials."""
-    trials = f"{quoted.metric}_trials"
-    return [
-        line
-        for line in read_published_table(quoted.file)
-        if line["method"] in labels and int(line[trials] or 0)
-    ]
+def render_numbers(tables: Iterable[QuotedTable], labels: Mapping[str, Sequence[str]]) -> str:
+    """The lines of a method in these tables, next to the paper's values. `labels` are its lines by table."""
+    described = []
+    for quoted in tables:
+        own = labels.get(quoted.table, ())
+        lines = [line for line in quoted.lines if line["method"] in own] if own else []
+        if lines or (own and quoted.profile != "paper"):
+            described.append(_describe_table(quoted, lines))
+    return render_template("numbers", tables=described)
 
 
 def _describe_table(quoted: QuotedTable, lines: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     keys = [key for key in ("dataset", "unseen", "method") if lines and key in lines[0]]
-    compared = ["by nearly the paper's rule"] if quoted.compared else []
+    compared = [quoted.compared_heading] if quoted.compared else []
     return {
         "title": quoted.title,
         "command": quoted.command,
@@ -203,6 +97,6 @@ def _describe_mean(line: Mapping[str, str], metric: str, digits: int) -> str:
     return format_interval(float(mean), float(half_width) if half_width else None, digits)
 
 
-def render_command(name: str) -> str:
+def render_command(name: str, tables: Sequence[str]) -> str:
     """The commands that train the method and render every table that has it."""
-    return render_template("command", method=name, tables=list(LINES[name]))
+    return render_template("command", method=name, tables=tables)

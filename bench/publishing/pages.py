@@ -1,8 +1,12 @@
-"""The pages with generated parts: README.md, results/README.md and one page per method in docs/methods.
+"""The pages with generated parts: README.md, results/README.md, one page per method in docs/methods, and any
+that a paper adds.
 
 A generated part is a block between `<!-- NAME: written by vera docs -->` and `<!-- end -->`; the rest of a
 page is written by hand. All blocks are built from the published rows and tables, the stored benchmarks and
 the settings of the methods, so no page can show a number that no trial produced.
+
+The blocks here hold for all papers. A paper adds its own with `PAGES` in its `artifacts.py`; see
+`bench.catalogue`.
 """
 
 import re
@@ -10,42 +14,47 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from bench.catalogue import catalogue, load_attribute
 from bench.judging.results import Results
 from bench.locations import PUBLISHED
 from bench.publishing.benchmark_tables import render_benchmarks
-from bench.publishing.claim_summary import render_verdicts
-from bench.publishing.ledger import render_ledger
-from bench.publishing.method_pages import list_methods, render_command, render_knobs, render_numbers
-from bench.publishing.overview import render_overview
-from bench.publishing.table10_summary import render_table10
+from bench.publishing.method_pages import list_methods, render_knobs
+from bench.publishing.results_tables import render_ledger, render_verdicts
 from bench.render.files import write_text_file
 from vera.errors import VeraError
 
 README, RESULTS_README, METHODS = Path("README.md"), Path("results/README.md"), Path("docs/methods")
 BEGIN, END = "<!-- {name}: written by vera docs -->\n", "<!-- end -->"
 Blocks = Mapping[str, Callable[[], str]]
-"""The blocks of a page by name, each with the function that builds its text."""
+"""Blocks of a page by name, each with the function that builds its text."""
+Page = tuple[Path, Blocks]
 
 
-def list_pages() -> Iterator[tuple[Path, Blocks]]:
-    """Every page with its blocks. The published store is read once."""
+def list_pages() -> Iterator[Page]:
+    """Every page with its blocks. A page occurs several times if its blocks have several origins."""
+    yield from list_results_pages()
+    for name in list_methods():
+        yield METHODS / f"{name}.md", {"knobs": partial(render_knobs, name)}
+
+
+def list_results_pages() -> Iterator[Page]:
+    """The blocks that are built from results: those of each paper, and those of all papers. The published
+    store is read once. Loads neither torch nor ray."""
     laptop, paper = Results.open_profiles(PUBLISHED, ("laptop", "paper"), "published")
-    yield README, {"overview": partial(render_overview, laptop, paper)}
+    for listing in catalogue.papers:
+        if listing.pages:
+            yield from load_attribute(listing.pages)(laptop, paper)
     yield (
         RESULTS_README,
         {
             "verdicts": partial(render_verdicts, laptop, paper),
-            "table10": partial(render_table10, paper),
             "ledger": partial(render_ledger, paper.stored_rows),
             "benchmarks": partial(render_benchmarks, PUBLISHED),
         },
     )
-    for name in list_methods():
-        builders = {"knobs": render_knobs, "numbers": render_numbers, "command": render_command}
-        yield METHODS / f"{name}.md", {block: partial(build, name) for block, build in builders.items()}
 
 
-def update_pages(pages: Iterable[tuple[Path, Blocks]], write: bool) -> list[str]:
+def update_pages(pages: Iterable[Page], write: bool) -> list[str]:
     """Write all pages, or only compare them. Returns the pages that are missing or, if nothing is written,
     out of date."""
     problems = []
@@ -59,7 +68,7 @@ def update_pages(pages: Iterable[tuple[Path, Blocks]], write: bool) -> list[str]
             write_text_file(path, new)
         elif new != old:
             problems.append(f"{path} is out of date. To update it: vera docs")
-    return problems
+    return list(dict.fromkeys(problems))
 
 
 def fill_blocks(path: Path, text: str, blocks: Blocks) -> str:

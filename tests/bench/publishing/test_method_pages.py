@@ -5,10 +5,8 @@ import re
 import pytest
 from locations import ROOT
 
-from bench.catalogue import catalogue
-from bench.paper.tables.table10_lines import BEST_PCD
-from bench.publishing.method_pages import LINES, list_methods, render_knobs, render_numbers
-from bench.publishing.published_tables import FOLDER
+from bench.paper.pages.method_numbers import LINES
+from bench.publishing.method_pages import list_methods, render_knobs
 from vera.spec.registry import joint_methods, methods
 
 PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
@@ -18,31 +16,6 @@ PARTS = ["Equation", "Knobs", "Deviations from the paper", "Numbers", "Command"]
 def test_every_method_has_a_page_and_every_page_a_method():
     assert {path.stem for path in PAGES} == set(list_methods()) == set(LINES)
     assert {"ml", "vera", "meg", "jem"} <= {*methods, *joint_methods}
-
-
-@pytest.mark.parametrize("table", ["table2", "table3", "table6"])
-def test_pages_quote_every_line_of_a_table_once(table):
-    quoted = [label for of_page in LINES.values() for label in of_page.get(table, ())]
-    assert sorted(quoted) == sorted({trial.label for trial in catalogue.artifact(table).trials("laptop")})
-
-
-def test_pages_quote_table10(tmp_path, monkeypatch):
-    quoted = {label for of_page in LINES.values() for label in of_page.get("table10", ())}
-    labels = {trial.label for trial in catalogue.artifact("table10").trials("laptop")}
-    assert quoted == {label for label in labels if "σ" not in label} | {BEST_PCD}
-    monkeypatch.chdir(ROOT)
-    assert "| moons | VERA λ=1 | " in render_numbers("vera")
-    laptop = (FOLDER / "table10.csv").read_text(encoding="utf-8")
-    (tmp_path / "table10-paper.csv").write_text(laptop, encoding="utf-8")
-    monkeypatch.setattr("bench.publishing.published_tables.FOLDER", tmp_path)
-    assert "Table 10, paper" in render_numbers("vera")
-
-
-def test_table_without_published_trials_names_its_command(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.publishing.published_tables.FOLDER", tmp_path)
-    text = render_numbers("meg")
-    assert text.count("vera run table2`") == text.count("vera run table6`") == 1
-    assert "--profile paper" not in text
 
 
 def test_knobs_are_the_settings_of_the_class():

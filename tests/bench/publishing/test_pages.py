@@ -2,13 +2,23 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 from facts import raises_with
 from locations import ROOT
 
+from bench.catalogue import PaperListing, catalogue
 from bench.cli.main import main
-from bench.publishing.pages import METHODS, README, RESULTS_README, fill_blocks, list_pages, update_pages
+from bench.publishing.pages import (
+    METHODS,
+    README,
+    RESULTS_README,
+    fill_blocks,
+    list_pages,
+    list_results_pages,
+    update_pages,
+)
 from vera.errors import VeraError
 
 
@@ -20,9 +30,19 @@ def test_all_pages_are_up_to_date(monkeypatch, capsys):
 
 def test_pages_are_the_readmes_and_the_method_pages(monkeypatch):
     monkeypatch.chdir(ROOT)
-    paths = [path for path, _ in list_pages()]
-    assert paths[:2] == [README, RESULTS_README]
-    assert set(paths[2:]) == set(METHODS.glob("*.md"))
+    assert {path for path, _ in list_pages()} == {README, RESULTS_README, *METHODS.glob("*.md")}
+
+
+def test_second_paper_adds_pages_of_its_own(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    other = ModuleType("bench_other_pages")
+    other.list_pages = lambda laptop, paper: [(page, {"a": lambda: f"{laptop.profile}, {paper.profile}\n"})]
+    monkeypatch.setitem(sys.modules, other.__name__, other)
+    listing = PaperListing(prefix="other/", pages=f"{other.__name__}:list_pages")
+    monkeypatch.setattr(catalogue, "papers", [*catalogue.papers, listing])
+    own = [(path, blocks) for path, blocks in list_results_pages() if path == page]
+    assert update_pages(own, write=True) == []
+    assert "laptop, paper" in page.read_text()
 
 
 @pytest.fixture
@@ -73,9 +93,8 @@ def test_docs_verb_lists_stale_pages(page, monkeypatch, capsys):
 def test_results_pages_need_neither_torch_nor_ray():
     code = """
 import sys
-from itertools import islice
-from bench.publishing.pages import list_pages, update_pages
-update_pages(islice(list_pages(), 2), write=False)
+from bench.publishing.pages import list_results_pages, update_pages
+update_pages(list_results_pages(), write=False)
 print({"torch", "ray"} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -1,49 +1,15 @@
-"""The entries of the README's tables: one line per artifact, with the value that it quotes."""
+"""The README's tables of all tables and figures: one entry per artifact, with the value that it quotes."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from bench.paper.figures import figure6
 from bench.paper.values import PAPER
+from bench.publishing.overview import OverviewEntry
+from bench.publishing.quotes import Quote, TableQuote, TrialQuote
 
 CIFAR10 = "cifar10-batches-1"
 """Part of the names of tables on the first file of CIFAR10."""
 CIFAR10_QUOTE = "VERA α = 100, 300 steps with `--dataset cifar10,batches=1`"
-
-
-class TableQuote(NamedTuple):
-    """A value of a published table: the line, given by some of its cells, and the metric. `table` names the
-    file if it is not that of the artifact, such as a table on other data."""
-
-    about: str
-    line: Mapping[str, str]
-    metric: str
-    digits: int
-    table: str = ""
-
-
-class OverviewEntry(NamedTuple):
-    """One line: an artifact, or several that share their trials."""
-
-    name: str
-    trials: str
-    shows: str
-    others: str = ""
-    quote: TableQuote | None = None
-    also: Sequence[str] = ()
-    """Artifacts of the same line."""
-
-
-class TrialQuote(NamedTuple):
-    """A metric of published trials, averaged over seeds, and the paper's value if there is one."""
-
-    about: str
-    label: str
-    metric: str
-    digits: int
-    paper: float | None = None
-
-
 MOONS = TableQuote(
     "VERA λ = 1 on moons, by nearly the paper's rule",
     {"method": "VERA λ=1", "dataset": "moons"},
@@ -143,7 +109,7 @@ ENTRIES = (
 )
 
 
-PAPER_QUOTES: Mapping[str, TableQuote | TrialQuote | None] = {
+PAPER_QUOTES: Mapping[str, Quote | None] = {
     "table6": TableQuote(
         "VERA on HUMAN (columns 266–561 recomputed), %",
         {"method": "VERA", "dataset": "HUMAN"},

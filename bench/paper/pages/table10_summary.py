@@ -10,7 +10,7 @@ from bench.judging.results import Results
 from bench.paper.experiments.toys import LAMBDAS, TOYS, label_vera
 from bench.paper.tables.table10 import Table10
 from bench.paper.tables.table10_lines import BEST_OF_EITHER, BEST_PCD, LIKELIHOOD
-from bench.publishing.markdown_templates import render_template
+from bench.publishing.markdown import render_grid
 from bench.render.numbers import format_exact, format_interval
 
 LABELS = ("ML", *map(label_vera, reversed(LAMBDAS)), BEST_PCD)
@@ -22,8 +22,8 @@ def render_table10(results: Results) -> str:
     sheet = Table10().render(results.copy_without_notes())
     found = {(line["method"], line["dataset"]): line for line in sheet.lines}
     toys = [toy.name for toy in TOYS]
-    lines = [(label, [_describe_cell(found[label, toy]) for toy in toys]) for label in LABELS]
-    return render_template("table10", toys=toys, lines=lines)
+    lines = ([label, *(_describe_cell(found[label, toy]) for toy in toys)] for label in LABELS)
+    return render_grid(["", *toys], lines)
 
 
 def _describe_cell(line: Mapping[str, Value]) -> str:

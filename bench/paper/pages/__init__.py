@@ -1,0 +1,26 @@
+"""The generated parts of the documentation that speak about the VERA paper."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from bench.judging.results import Results
+from bench.paper.pages.method_numbers import LINES, QUOTED_TABLES
+from bench.paper.pages.overview import ENTRIES, PAPER_QUOTES
+from bench.paper.pages.table10_summary import render_table10
+from bench.publishing.method_pages import render_command, render_numbers
+from bench.publishing.overview import render_overview
+from bench.publishing.pages import METHODS, README, RESULTS_README, Page
+
+
+def list_pages(laptop: Results, paper: Results) -> Iterator[Page]:
+    """The pages with the blocks of this paper."""
+    yield README, {"overview": partial(render_overview, ENTRIES, PAPER_QUOTES, laptop, paper)}
+    yield RESULTS_README, {"table10": partial(render_table10, paper)}
+    for name, labels in LINES.items():
+        yield (
+            METHODS / f"{name}.md",
+            {
+                "numbers": partial(render_numbers, QUOTED_TABLES, labels),
+                "command": partial(render_command, name, list(labels)),
+            },
+        )

@@ -1,0 +1,84 @@
+"""The tables of results/README.md: the verdicts on all claims, and the ledger of what was run."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import groupby
+
+from bench.artifact import Artifact
+from bench.catalogue import catalogue
+from bench.judging.claims import Claim
+from bench.judging.results import Results
+from bench.publishing.markdown import render_grid, render_template
+from sweeps.store.row import Row
+from sweeps.trial.identity import Profile
+from vera.spec.settings import by_number
+from vera.wording import plural
+
+OPEN = "open"
+LEDGER_HEAD = ("sweep", "profile", "trials", "not ok", "from", "to", "CPU-minutes", "commit")
+
+
+def render_verdicts(*profiles: Results) -> str:
+    """A line for each claim that is decided at one of the profiles, and the number of open ones. A profile
+    without rows has an empty cell."""
+    decided: list[list[str]] = []
+    still_open = 0
+    for artifact in sorted(catalogue.artifacts(), key=lambda artifact: by_number(artifact.name)):
+        for claim in artifact.claims:
+            verdicts = [_judge(artifact, claim, results) for results in profiles]
+            if {*verdicts} <= {OPEN, ""}:
+                still_open += OPEN in verdicts
+            else:
+                decided.append([f"`{artifact.name}`", claim.text, claim.where, *verdicts])
+    head = ["", "claim", "where", *(f"`{results.profile}`" for results in profiles)]
+    return render_template(
+        "verdicts", head=head, decided=decided, open_claims=plural(still_open, "more claim")
+    )
+
+
+def _judge(artifact: Artifact, claim: Claim, results: Results) -> str:
+    own = results.copy_without_notes()
+    if not artifact.is_in(own):
+        return ""
+    finding = claim.check(own)
+    return OPEN if finding.judgement == "undetermined" else finding.label
+
+
+def render_ledger(rows: Sequence[Row]) -> str:
+    """One line per sweep and profile, `laptop` first. Minutes are CPU time of training and measuring, summed
+    over trials."""
+    ordered = sorted(rows, key=lambda row: (row.profile != "laptop", row.profile, by_number(name_run(row))))
+    groups = groupby(ordered, key=lambda row: (name_run(row), row.profile))
+    return render_grid(LEDGER_HEAD, ([*key, *_summarise_run(list(found))] for key, found in groups))
+
+
+def name_run(row: Row) -> str:
+    """The sweep, and the data if --dataset replaced those that the sweep declares."""
+    declared = _list_declared_data(row.sweep, row.profile)
+    return f"{row.sweep} on {row.dataset}" if declared and row.dataset not in declared else row.sweep
+
+
+@cache
+def _list_declared_data(sweep: str, profile: Profile) -> set[str]:
+    """Names of data sets; none for a search or a trial file, which the catalogue does not know."""
+    known = sweep in catalogue.sweep_names()
+    return (
+        {trial.spec.dataset["name"] for trial in catalogue.sweep(sweep).trials(profile)} if known else set()
+    )
+
+
+def _summarise_run(rows: Sequence[Row]) -> list[str]:
+    minutes = sum(row.seconds * row.cpus for row in rows) / 60
+    commits = {f"`{row.git_commit[:7]}`{' (changed)' if row.git_dirty else ''}" for row in rows}
+    return [
+        str(len(rows)),
+        str(sum(row.outcome != "ok" for row in rows)),
+        _format_minute(min(row.started_at for row in rows)),
+        _format_minute(max(row.finished_at for row in rows)),
+        f"{minutes:,.0f}",
+        ", ".join(sorted(commits)),
+    ]
+
+
+def _format_minute(time: str) -> str:
+    return time[:16].replace("T", " ")
