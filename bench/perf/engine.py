@@ -141,10 +141,8 @@ def measure_search(count: int, cpus: int) -> SearchOverhead:
 
 def make_trivial_search(seed: int) -> Search:
     """One axis and one seed, so that each configuration is one trial; the score is its time."""
-    space, objective = (
-        Space((log_uniform("method.lr", low=1e-6, high=1.0),)),
-        Objective("seconds", worst=3_600.0, direction="small"),
-    )
+    space = Space((log_uniform("method.lr", low=1e-6, high=1.0),))
+    objective = Objective("seconds", worst=3_600.0, direction="small")
     return Search(
         "trivial", "for the benchmark", lambda _: make_trivial_trials(1)[0], space, (objective,), (seed,)
     )
@@ -152,9 +150,8 @@ def make_trivial_search(seed: int) -> Search:
 
 def _time_search(count: int, folder: Path) -> float:
     engine = Engine(folder / "trials", folder / "checkpoints", Conditions(), plugins=(PLUGIN,))
-    run_search(
-        make_trivial_search(seed=1), "smoke", SearchOptions("tpe", "none", 4), engine
-    )  # starts the workers, which load torch
+    # The first search starts the workers, which load torch.
+    run_search(make_trivial_search(seed=1), "smoke", SearchOptions("tpe", "none", 4), engine)
     began = time.perf_counter()
     found = run_search(make_trivial_search(seed=0), "smoke", SearchOptions("tpe", "none", count), engine)
     seconds = time.perf_counter() - began

@@ -7,66 +7,45 @@ of the matrix library are not seen; they are the same in both forms.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import methodcaller
 
 import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from bench.perf.shapes import SHAPES
-from bench.perf.workloads import Workload, prepare
+from bench.perf.workloads import Workload
 from vera.entropy import ImportanceEntropy
 from vera.methods import VERA
 from vera.models.generator import Generator
-from vera.training.random_state import use_seed
-
-
-@dataclass(frozen=True)
-class BlockMemory:
-    """Peak bytes of the entropy block, without and with an autograd graph."""
-
-    bytes: int
-    bytes_with_graph: int
-
-    @property
-    def ratio(self) -> float:
-        return self.bytes / self.bytes_with_graph
 
 
 def measure_peak_bytes(work: Callable[[], object]) -> int:
     """Peak bytes allocated during `work`, above what was live before; its result is included."""
-    os.environ.setdefault(
-        "KINETO_LOG_LEVEL", "6"
-    )  # the profiler reports its start and stop on stderr otherwise
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # otherwise the profiler reports its start on stderr
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         result = work()
     del result
     events = profiler.profiler.kineto_results.events()
-    changes = [event.nbytes() for event in sorted(events, key=_get_start) if event.name() == "[memory]"]
+    changes = [
+        event.nbytes() for event in sorted(events, key=methodcaller("start_ns")) if event.name() == "[memory]"
+    ]
     return max(accumulate(changes, initial=0))
 
 
-def measure_entropy_block(shape_name: str) -> BlockMemory:
-    """Both forms with the generator, batch size and k of VERA on this shape."""
-    with use_seed(0):
-        return measure_entropy_memory(prepare(SHAPES[shape_name], "vera"))
-
-
-def measure_entropy_memory(workload: Workload) -> BlockMemory:
-    """Memory of one entropy direction for a batch."""
+def measure_entropy_memory(workload: Workload) -> tuple[int, int]:
+    """Peak bytes of one entropy direction for a batch, without and with an autograd graph."""
     entropy, generator = _get_entropy_and_generator(workload)
     with torch.no_grad():
         z0, x = generator.sample_with_latent(len(workload.batches[0]))
     lean = measure_peak_bytes(lambda: entropy.direction(generator, z0, x))
-    return BlockMemory(
-        lean, measure_peak_bytes(lambda: compute_direction_with_graph(entropy, generator, z0, x))
-    )
+    return lean, measure_peak_bytes(lambda: compute_direction_with_graph(entropy, generator, z0, x))
 
 
-def measure_step_memory(workload: Workload) -> BlockMemory:
-    """Memory of a whole training step with its gradients. The first step, which creates the state of the
+def measure_step_memory(workload: Workload) -> tuple[int, int]:
+    """Peak bytes of a whole training step with its gradients, without and with a graph in its entropy block.
+    The first step, which creates the state of the
     optimisers, is not measured."""
     entropy, _ = _get_entropy_and_generator(workload)
     step = workload.make_stepper()
@@ -75,7 +54,7 @@ def measure_step_memory(workload: Workload) -> BlockMemory:
     lean = measure_peak_bytes(step)
     entropy.direction = partial(compute_direction_with_graph, entropy)  # type: ignore[method-assign]
     _drop_gradients(workload)
-    return BlockMemory(lean, measure_peak_bytes(step))
+    return lean, measure_peak_bytes(step)
 
 
 def compute_direction_with_graph(
@@ -104,7 +83,3 @@ def _get_entropy_and_generator(workload: Workload) -> tuple[ImportanceEntropy, G
     method = workload.method
     assert isinstance(method, VERA)
     return method.entropy, method.generator  # type: ignore[return-value]
-
-
-def _get_start(event: torch._C._autograd._KinetoEvent) -> int:
-    return event.start_ns()

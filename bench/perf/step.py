@@ -7,6 +7,10 @@
 The ratio shows how much of a step is overhead over the arithmetic that any implementation needs. It carries
 over to other machines; milliseconds do not. Every registered method has a row: an incompatible pair shows
 why.
+
+The paper's image networks need a GPU. On a CPU, time is measured on a classifier and a generator of about a
+fifth of their width, so that the ratio of their costs is that of the paper; memory is measured at full width
+with a small batch.
 """
 
 import platform
@@ -19,13 +23,13 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from bench.perf.image_step import measure_image_memory, measure_rivals
+from bench.paper.values import PAPER
 from bench.perf.matrix_products import ProductReplay, count_flops, record_products
-from bench.perf.memory import measure_entropy_block
-from bench.perf.shapes import IMAGE_SHAPES, SHAPES
-from bench.perf.step_report import TIME_BARS, MemoryRow, PerformanceBar, RivalRow, StepResults, StepRow
+from bench.perf.memory import measure_entropy_memory, measure_step_memory
+from bench.perf.shapes import IMAGE_SHAPES, SHAPES, ImageShape
+from bench.perf.step_report import BLOCK, TIME_BARS, MemoryRow, PerformanceBar, RivalRow, StepResults, StepRow
 from bench.perf.timing import compare, time_alone
-from bench.perf.workloads import prepare
+from bench.perf.workloads import prepare, prepare_images
 from vera.errors import VeraError
 from vera.training.random_state import use_seed
 
@@ -90,13 +94,37 @@ def measure_image_rivals(shapes: Sequence[str], seconds: float, rounds: int) -> 
     return [measure_rivals(name, shape, seconds, rounds) for name, shape in images.items() if shape.timed]
 
 
+def measure_rivals(name: str, shape: ImageShape, seconds: float, rounds: int) -> RivalRow:
+    """A step of JEM against a step of VERA. The step in which products are counted is the warm-up."""
+    with use_seed(0):
+        vera, jem = (prepare_images(shape, method).make_stepper() for method in ("vera", "jem"))
+        vera_gflop, jem_gflop = (count_flops(record_products(step)) / 1e9 for step in (vera, jem))
+        timing = compare(jem, vera, seconds, rounds)
+    paper = PAPER.read_value("Text Sec 6", metric="training_speedup_factor")
+    return RivalRow(name, timing, vera_gflop, jem_gflop, paper)
+
+
 def measure_memory(shapes: Sequence[str]) -> list[MemoryRow]:
     """The entropy block of every shape with a bar, and the image shapes."""
-    blocks = {name: measure_entropy_block(name) for name in shapes if name in TIME_BARS}
-    rows = [MemoryRow(name, block.bytes, block.bytes_with_graph) for name, block in blocks.items()]
+    rows = [measure_entropy_block(name) for name in shapes if name in TIME_BARS]
     for name in shapes:
         if name in IMAGE_SHAPES:
             rows += measure_image_memory(name, IMAGE_SHAPES[name])
+    return rows
+
+
+def measure_entropy_block(name: str) -> MemoryRow:
+    """With the generator, batch size and k of VERA on this shape."""
+    with use_seed(0):
+        return MemoryRow(name, *measure_entropy_memory(prepare(SHAPES[name], "vera")))
+
+
+def measure_image_memory(name: str, shape: ImageShape) -> list[MemoryRow]:
+    """Memory of the entropy block alone and of the whole step."""
+    rows = []
+    for what, measure in ((BLOCK, measure_entropy_memory), ("whole step", measure_step_memory)):
+        with use_seed(0):
+            rows.append(MemoryRow(name, *measure(prepare_images(shape, "vera")), what))
     return rows
 
 

@@ -6,12 +6,13 @@ import json
 import torch
 
 from bench.cli.main import main
-from bench.perf.image_step import measure_image_memory, measure_rivals, prepare_images
 from bench.perf.matrix_products import count_flops, record_products
 from bench.perf.memory import compute_direction_with_graph, measure_step_memory
 from bench.perf.shapes import IMAGE_SHAPES, ImageShape
+from bench.perf.step import measure_image_memory, measure_rivals
 from bench.perf.step_report import BLOCK, MemoryRow, RivalRow, StepResults, format_report, judge_bars
 from bench.perf.timing import TimeComparison
+from bench.perf.workloads import prepare_images
 from vera.entropy import ImportanceEntropy
 from vera.models.sngan import sngan_generator
 

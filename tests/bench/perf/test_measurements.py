@@ -8,15 +8,12 @@ import pytest
 
 from bench.cli.main import main
 from bench.perf.engine import EngineOverhead, SearchOverhead
-from bench.perf.measurements import BenchmarkValue, read_values
+from bench.perf.measurements import BenchmarkValue, read_values, store_values
 from bench.perf.step_report import MemoryRow, RivalRow, StepResults, StepRow
-from bench.perf.stored_measurements import store_values
 from bench.perf.timing import TimeComparison
 from bench.publishing.benchmark_tables import render_benchmarks
 
 TIMING = TimeComparison(6.0, 2.0, 3.0, (2.5, 3.5), 9)
-
-
 STEP = BenchmarkValue("step", "toy", "vera", "ms", 6.0)
 ENGINE = BenchmarkValue("engine", "1,000", "", "seconds", 60.0)
 

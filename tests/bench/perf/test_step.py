@@ -8,9 +8,9 @@ from torch import nn
 
 from bench.cli.main import main
 from bench.perf.matrix_products import ProductReplay, count_flops, record_products
-from bench.perf.memory import compute_direction_with_graph, measure_entropy_block, measure_peak_bytes
+from bench.perf.memory import compute_direction_with_graph, measure_peak_bytes
 from bench.perf.shapes import SHAPES
-from bench.perf.step import measure_step
+from bench.perf.step import measure_entropy_block, measure_step
 from bench.perf.step_report import MemoryRow, PerformanceBar, StepRow, align_table, judge_bars
 from bench.perf.timing import TimeComparison, compare, compute_quartiles
 from bench.perf.workloads import prepare
