@@ -1,23 +1,29 @@
 """SearchProblem: an experiment, the axes of its methods and an objective, from which the searches follow.
 
 A method that a plug-in registers is searched on every problem whose networks it can use, around its own
-defaults (see `plugin_axes`).
+defaults. Every positive real setting is an axis on a log scale, from a hundredth of its default to a hundred
+times the default, within the bounds of its annotation. Its grid is a tenth of the default, the default, and
+ten times the default. Integers, switches and settings that are 0 by default are not searched: an annotation
+does not say in which range.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, get_args
 
 from bench.experiment import DataSetting, Experiment
-from bench.searches.plugin_axes import derive_axes
 from sweeps.search.declaration import Search
 from sweeps.search.objective import Objective
-from sweeps.search.space import Axis, Space
+from sweeps.search.space import DIGITS, Axis, Space, log_uniform
 from sweeps.trial.identity import Profile, Trial
+from vera.spec.settings import Bound, Setting, settings_of
 
 SearchedLines = Mapping[str, tuple[str, tuple[Axis, ...]]]
 """By method: the label of the line whose settings are varied, and its axes."""
+REACH = 100.0
+"""Largest factor between the default and a value of the axis."""
+GRID_STEP = 10.0
 
 
 @dataclass(frozen=True)
@@ -40,43 +46,69 @@ class SearchProblem:
     @property
     def searches(self) -> dict[str, Search]:
         """By method: the declared searches, and those of the methods that plug-ins have registered so far."""
-        return {**self._declared, **self._declare_plugin_searches()}
+        registry = self.experiment.registry
+        if registry is None or not registry.plugin_names():
+            return self._declared
+        names = [trial.spec.method["name"] for trial in self._list_plugin_trials("smoke")]
+        return self._declared | {
+            name: self._declare(
+                name,
+                f"{name}, which a plug-in brings",
+                partial(self._find_plugin_trial, name),
+                derive_axes(registry.get(name)),
+            )
+            for name in names
+        }
 
     @cached_property
     def _declared(self) -> dict[str, Search]:
-        return {method: self._declare_search(method, *line) for method, line in self.lines.items()}
+        return {
+            method: self._declare(method, f"{method} {self.subject}", partial(self._find_trial, label), axes)
+            for method, (label, axes) in self.lines.items()
+        }
 
-    def _declare_search(self, method: str, label: str, axes: tuple[Axis, ...]) -> Search:
+    def _declare(
+        self, method: str, about: str, find_trial: Callable[[Profile], Trial], axes: tuple[Axis, ...]
+    ) -> Search:
         def build_base(profile: Profile) -> Trial:
-            return self._set_evaluations(self.experiment.trial(label, profile, self.select_data(profile)))
+            trial = find_trial(profile)
+            if self.evaluations is None:
+                return trial
+            every = max(1, trial.spec.steps // self.evaluations)
+            return replace(trial, spec=replace(trial.spec, evaluate_every=every))
 
-        return self._make_search(method, f"{method} {self.subject}", build_base, axes)
+        return Search(f"{self.name}-{method}", about, build_base, Space(axes), (self.objective,), self.seeds)
 
-    def _declare_plugin_searches(self) -> dict[str, Search]:
-        registry = self.experiment.registry
-        if registry is None or not registry.plugin_names():
-            return {}
-        names = [trial.spec.method["name"] for trial in self._list_plugin_trials("smoke")]
-        return {name: self._declare_plugin_search(name, derive_axes(registry.get(name))) for name in names}
+    def _find_trial(self, label: str, profile: Profile) -> Trial:
+        return self.experiment.trial(label, profile, self.select_data(profile))
 
-    def _declare_plugin_search(self, method: str, axes: tuple[Axis, ...]) -> Search:
-        def build_base(profile: Profile) -> Trial:
-            trials = self._list_plugin_trials(profile)
-            return next(trial for trial in trials if trial.spec.method["name"] == method)
-
-        return self._make_search(method, f"{method}, which a plug-in brings", build_base, axes)
+    def _find_plugin_trial(self, method: str, profile: Profile) -> Trial:
+        trials = self._list_plugin_trials(profile)
+        return next(trial for trial in trials if trial.spec.method["name"] == method)
 
     def _list_plugin_trials(self, profile: Profile) -> Iterator[Trial]:
-        trials = self.experiment.plugin_trials(profile, self.select_data(profile))
-        return map(self._set_evaluations, trials)
+        return self.experiment.plugin_trials(profile, self.select_data(profile))
 
-    def _make_search(
-        self, method: str, about: str, base: Callable[[Profile], Trial], axes: tuple[Axis, ...]
-    ) -> Search:
-        return Search(f"{self.name}-{method}", about, base, Space(axes), (self.objective,), self.seeds)
 
-    def _set_evaluations(self, trial: Trial) -> Trial:
-        if self.evaluations is None:
-            return trial
-        every = max(1, trial.spec.steps // self.evaluations)
-        return replace(trial, spec=replace(trial.spec, evaluate_every=every))
+def derive_axes(factory: Callable[..., Any]) -> tuple[Axis, ...]:
+    """One axis for each setting of the method that can be searched."""
+    return tuple(_make_axis(setting) for setting in settings_of(factory).values() if _is_searchable(setting))
+
+
+def _is_searchable(setting: Setting) -> bool:
+    kind, *_ = get_args(setting.annotation) or (setting.annotation,)
+    return kind is float and isinstance(setting.default, int | float) and setting.default > 0
+
+
+def _make_axis(setting: Setting) -> Axis:
+    default = float(setting.default)
+    bounds = [note for note in get_args(setting.annotation) if isinstance(note, Bound)]
+    low = max([default / REACH, *(bound.low for bound in bounds)])
+    high = min([default * REACH, *(min(bound.high, bound.below * (1 - 10.0**-DIGITS)) for bound in bounds)])
+    grid = [value for value in (default / GRID_STEP, default, default * GRID_STEP) if low <= value <= high]
+    path = f"method.{setting.name}"
+    return log_uniform(path, low=_round(low), high=_round(high), grid=tuple(map(_round, grid)))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

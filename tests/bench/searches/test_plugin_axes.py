@@ -7,8 +7,8 @@ from engine_helpers import ROOT, vera
 from facts import raises_with
 
 from bench.cli.main import main
-from bench.searches.plugin_axes import derive_axes
 from bench.searches.problems import PROBLEMS, find_search
+from bench.searches.search_problem import derive_axes
 from vera.errors import SettingError, UnknownName
 from vera.spec.registry import joint_methods, load_plugin, methods
 from vera.spec.settings import Bound, Count, Decay, Positive, UnitInterval
