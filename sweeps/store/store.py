@@ -15,20 +15,30 @@ including superseded ones until `compact()`.
 
 import hashlib
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from sweeps.errors import AmbiguousTrial, StoreError, UnknownTrial
-from sweeps.store.folder import SUFFIX, FileIdentity, explain_os_errors
-from sweeps.store.location import Location
-from sweeps.store.open_folder import open_folder
-from sweeps.store.part_reader import PartReader
-from sweeps.store.parts import MANY_TRIALS, BadPart, Keep, PartMerge, open_part, stage_part
+from sweeps.store.bucket_folder import BucketFolder
+from sweeps.store.folder import SUFFIX, FileIdentity, Folder, explain_os_errors
+from sweeps.store.local_folder import LocalFolder
+from sweeps.store.location import Location, check_location, is_url
+from sweeps.store.parts import (
+    MANY_TRIALS,
+    BadPart,
+    Beginning,
+    Keep,
+    PartMerge,
+    PartReader,
+    open_part,
+    stage_part,
+)
 from sweeps.store.row import RANKED, CurvePoint, Rank, Record, Row, rank, rank_row
 from sweeps.store.schema import (
     KINDS,
@@ -57,7 +67,10 @@ class Store:
     ) -> None:
         """A directory that does not exist is created, or else is an error if `needed` and an empty store if
         not. `restore_command` restores a damaged part; if there is one, bad parts are not moved."""
-        self.folder = open_folder(location, create, needed)
+        check_location(location)
+        self.folder: Folder = (
+            BucketFolder(str(location)) if is_url(location) else LocalFolder(Path(location), create, needed)
+        )
         self._parts = PartReader(self.folder, restore_command)
 
     @property
@@ -91,7 +104,7 @@ class Store:
 
     def read_rows(self) -> list[Row]:
         """The row of every trial, ordered by id."""
-        best = _choose_highest(map(to_rows, self._parts.read_tables("rows")))
+        best = _choose_highest(self._iterate_rows())
         return [best[trial_id] for trial_id in sorted(best)]
 
     def read_outcomes(self) -> dict[str, str]:
@@ -105,7 +118,7 @@ class Store:
     def read_row(self, trial_id: str) -> Row:
         """The row of the trial with this id, or of the only trial whose id begins with it; UnknownTrial or
         AmbiguousTrial if there is none or several."""
-        best = _choose_highest(map(to_rows, self._parts.read_tables("rows", (trial_id, COMPACTED))))
+        best = _choose_highest(self._iterate_rows((trial_id, COMPACTED)))
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
             return best.get(trial_id) or best[found[0]]
@@ -206,8 +219,8 @@ class Store:
     def _select_current(self) -> Keep:
         """A predicate: whether a record counts now, or may count once its row arrives. A record without a row
         is still being written. Rows are read completely, so a damaged one does not supersede a good one."""
-        rows = [row for table in self._parts.read_tables("rows") for row in to_rows(table)]
-        best, seen = _choose_highest([rows]), {(row.trial_id, get_stamp(row)) for row in rows}
+        rows = list(self._iterate_rows())
+        best, seen = _choose_highest(rows), {(row.trial_id, get_stamp(row)) for row in rows}
 
         def keep(name: str, stamp: Stamp) -> bool:
             if name not in best or stamp == get_stamp(best[name]):
@@ -215,6 +228,10 @@ class Store:
             return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > rank_row(best[name])
 
         return keep
+
+    def _iterate_rows(self, beginning: Beginning = "") -> Iterator[Row]:
+        """The rows of all parts whose names begin so, superseded ones included."""
+        return (row for table in self._parts.read_tables("rows", beginning) for row in to_rows(table))
 
     def _read_kind(self, trial_id: str, kind: Kind) -> list[pa.Table]:
         """The tables of a kind in the trial's record. If there are none, a retry may have replaced the row,
@@ -255,10 +272,10 @@ class Store:
         return f"{kind}/{row.trial_id}{'' if kind == 'rows' and self.folder.has_lock else stamp}{SUFFIX}"
 
 
-def _choose_highest(groups: Iterable[list[Row]]) -> dict[str, Row]:
+def _choose_highest(rows: Iterable[Row]) -> dict[str, Row]:
     """Trial id → its row of the highest rank."""
     best: dict[str, Row] = {}
-    for row in (row for rows in groups for row in rows):
+    for row in rows:
         if row.trial_id not in best or rank_row(row) > rank_row(best[row.trial_id]):
             best[row.trial_id] = row
     return best
