@@ -11,7 +11,7 @@ import numpy as np
 
 from vera.data import Crop, Hepmass, Human
 from vera.data.files import uci_archive
-from vera.data.tables.uci_table import PublishedCounts
+from vera.data.tables.uci_tables import PublishedCounts
 
 ROWS = 200
 

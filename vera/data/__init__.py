@@ -21,9 +21,7 @@ from vera.data.labelled import LabelledBatch, LabelledData, Split
 from vera.data.tables.contract import LabelledTable, TableContent
 from vera.data.tables.csv_table import CSVTable
 from vera.data.tables.embedded import BreastCancer, DigitsTable, Wine
-from vera.data.tables.uci_crop import Crop
-from vera.data.tables.uci_hepmass import Hepmass
-from vera.data.tables.uci_human import Human
+from vera.data.tables.uci_tables import Crop, Hepmass, Human
 from vera.data.tensor import TensorData, as_dataset
 from vera.data.toys import Circles, Gaussian, Moons, Rings, Toy
 

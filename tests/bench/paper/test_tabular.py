@@ -46,10 +46,10 @@ def test_notes_name_recomputed_columns(tmp_path):
 
 def test_fingerprint_of_recomputed_columns_is_that_of_the_file():
     from vera.data.contract import compute_fingerprint
-    from vera.data.tables import uci_human as human
+    from vera.data.tables import uci_tables
 
     kind = human.Human
-    files = {kind.file.name: human.RECOMPUTED}
+    files = {kind.file.name: uci_tables.RECOMPUTED_HUMAN}
     assert compute_fingerprint(form=kind.file.source, version=kind.version, files=files) == RECOMPUTED
 
 
@@ -175,10 +175,10 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, table6_records())
     script = """
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 
 for name in ("table6", "table8", "table9", "figure8", "reliability"):
-    artifact, results = catalogue.artifact(name), Results.open(sys.argv[1], "laptop")
+    artifact, results = catalogue.artifact(name), Results(open_store(sys.argv[1]), "laptop")
     print(artifact.render(results).title)
     print(*(claim.check(results).judgement for claim in artifact.claims), *artifact.trials("paper"))
 """

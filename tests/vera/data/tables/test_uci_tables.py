@@ -15,7 +15,7 @@ from uci_helpers import ROWS, make_features, small_crop, small_hepmass, small_hu
 from vera.data import Crop, Hepmass, Human
 from vera.data.files import uci_archive
 from vera.data.files.checksums import compute_sha256, record_checksum
-from vera.data.tables import uci_human, uci_table
+from vera.data.tables import uci_tables
 from vera.errors import DataCorrupt, DataMissing
 from vera.spec.registry import datasets
 
@@ -149,7 +149,7 @@ def test_the_converted_table_is_cached(small, tmp_path, monkeypatch):
     kept = tmp_path / f"{file.name}.{compute_sha256(path)[:16]}-v1.npy"
     assert np.load(kept).shape == (ROWS, 1 + len(file.kept))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([file.name, kept.name])
-    uci_table._load_content.cache_clear()
+    uci_tables._load_content.cache_clear()
     monkeypatch.setattr(kind, "read", None)  # a second conversion would now be a TypeError
     assert isinstance(kind(tmp_path).read_table().x, np.memmap)
     again = kind(tmp_path).split(0)
@@ -250,7 +250,7 @@ def test_the_copy_with_recomputed_columns_has_another_name(monkeypatch, tmp_path
     path = file.write(tmp_path)
     assert Human(tmp_path).name == "human"
     assert Human(tmp_path / "nowhere").name == "human"
-    monkeypatch.setattr(uci_human, "RECOMPUTED", compute_sha256(path))
+    monkeypatch.setattr(uci_tables, "RECOMPUTED_HUMAN", compute_sha256(path))
     assert Human(tmp_path).name == "human (columns 266–561 recomputed)"
     assert Human(tmp_path).split(0).name == "human (columns 266–561 recomputed)"
 
