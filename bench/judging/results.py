@@ -40,17 +40,6 @@ class Results:
     """Curves that were read, by trial id: a table and its claims read the same ones."""
 
     @classmethod
-    def open(
-        cls,
-        location: Location,
-        profile: Profile,
-        source: Source = "local",
-        file_fingerprints: Mapping[str, str] | None = None,
-    ) -> "Results":
-        """Those of a results directory or bucket; StoreError if it does not exist."""
-        return cls(open_store(location), profile, source, file_fingerprints=file_fingerprints or {})
-
-    @classmethod
     def open_profiles(
         cls,
         location: Location,

@@ -172,7 +172,7 @@ ARTIFACTS = (FakeTable(), FakeFigure(), FakeUnrunFigure())
 
 
 def open_results(folder, *profiles):
-    return [Results.open(folder, profile) for profile in profiles or ("laptop", "smoke")]
+    return Results.open_profiles(folder, profiles or ("laptop", "smoke"))
 
 
 class HtmlNode:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.experiment import Line
 from bench.judging.cell import Cell
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.locations import PUBLISHED
 from bench.paper.experiments.nice import NICE
 from sweeps.trial.identity import Profile, Trial
@@ -43,7 +43,7 @@ def find_tuning_results(results: Results) -> tuple[Results, str]:
     has_own = any(own.find_all_rows(NICE.grid_trials(line, results.profile)) for line in NICE.lines)
     if has_own or not Path(PUBLISHED, "trials").is_dir():
         return own, "this store"
-    return Results.open(PUBLISHED, results.profile, "published"), PUBLISHED
+    return Results(open_store(PUBLISHED), results.profile, "published"), PUBLISHED
 
 
 def read_grid(results: Results, line: Line, metric: str) -> list[tuple[Trial, Cell]]:

@@ -4,7 +4,7 @@ import pytest
 from bench_helpers import row_of, store_rows
 from facts import raises_with
 
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from sweeps.errors import StoreError
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
@@ -82,7 +82,7 @@ def test_curves_are_read_once_and_a_trial_without_arrays_has_none(tmp_path, monk
 
 def test_a_directory_that_does_not_exist_is_an_error_and_is_not_created(tmp_path):
     with raises_with(StoreError, str(tmp_path / "nowhere"), "no such directory"):
-        Results.open(tmp_path / "nowhere", "laptop")
+        Results(open_store(tmp_path / "nowhere"), "laptop")
     assert not (tmp_path / "nowhere").exists()
 
 

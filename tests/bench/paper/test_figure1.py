@@ -227,10 +227,10 @@ def test_smoke_trials_run_and_are_drawn(tmp_path):
 
 SCRIPT = """
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.render.plotting import save_figure
 
-drawing = catalogue.artifact("figure1").render(Results.open(sys.argv[1], "laptop"))
+drawing = catalogue.artifact("figure1").render(Results(open_store(sys.argv[1]), "laptop"))
 save_figure(drawing.draw(), sys.argv[1] + "/figure1.png")
 print(drawing.caption)
 """

@@ -7,7 +7,7 @@ from bare_process import run_bare
 from bench_helpers import row_of, store_rows
 
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.paper.experiments.score_bias import (
     ALL,
     FORCES,
@@ -123,7 +123,7 @@ def test_smoke_trials_run_from_end_to_end_and_all_figures_are_drawn(tmp_path):
             record = run_trial(trial)
             assert (record.row.outcome, record.row.reason) == ("ok", "")
             store.write(record)
-    results = Results.open(tmp_path, "smoke")
+    results = Results(open_store(tmp_path), "smoke")
     for figure in FIGURES:
         drawing = figure().render(results)
         assert "Smoke profile" in drawing.caption
@@ -314,9 +314,9 @@ def test_places_without_an_image_stay_white():
 
 SCRIPT = """
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 
-results = Results.open(sys.argv[1], "laptop")
+results = Results(open_store(sys.argv[1]), "laptop")
 for figure in map(catalogue.artifact, ("figure3", "figure5", "figure6")):
     figure.render(results).draw()
     print(*(claim.check(results).judgement for claim in figure.claims))

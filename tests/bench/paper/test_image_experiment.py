@@ -176,9 +176,9 @@ def test_declaring_and_rendering_need_neither_torch_nor_ray(tmp_path):
     results_of(tmp_path, image_records("laptop", (0,)))
     script = f"""
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 
-results = Results.open(sys.argv[1], "laptop")
+results = Results(open_store(sys.argv[1]), "laptop")
 for name in {(*SHEETS, *FIGURES)}:
     artifact = catalogue.artifact(name)
     print(artifact.render(results).title)

@@ -295,9 +295,9 @@ def test_smoke_trials_run_and_fill_their_lines(tmp_path):
 
 SCRIPT = """
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 
-table, results = catalogue.artifact("table10"), Results.open(sys.argv[1], "laptop")
+table, results = catalogue.artifact("table10"), Results(open_store(sys.argv[1]), "laptop")
 print(table.render(results).caption)
 print(*(claim.check(results).judgement for claim in table.claims), *table.trials("paper"))
 """

@@ -48,7 +48,7 @@ def test_fingerprint_of_recomputed_columns_is_that_of_the_file():
     from vera.data.contract import compute_fingerprint
     from vera.data.tables import uci_tables
 
-    kind = human.Human
+    kind = uci_tables.Human
     files = {kind.file.name: uci_tables.RECOMPUTED_HUMAN}
     assert compute_fingerprint(form=kind.file.source, version=kind.version, files=files) == RECOMPUTED
 

@@ -12,12 +12,12 @@ LIBRARY = """
 from bench.catalogue import catalogue
 from bench.render.files import write_rendering
 from bench.render.terminal import print_sheet
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from vera.spec.registry import load_plugin
 
 plugin, folder = sys.argv[1:]
 load_plugin(plugin)
-results = Results.open(folder, "laptop")
+results = Results(open_store(folder), "laptop")
 for name in ("golden-table", "golden-figure"):
     write_rendering(catalogue.artifact(name).render(results), folder)
 print_sheet(catalogue.artifact("golden-table").render(results))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bench.artifact import Column, Sheet
 from bench.judging.cell import make_cell
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.render.csv_table import render_csv
 from bench.render.markdown import escape_markdown, render_markdown
 from bench.render.terminal import print_sheet
@@ -108,7 +108,7 @@ def numbers(text):
 
 
 def test_output_that_is_not_a_terminal_has_no_colour_and_no_wrapping(golden, monkeypatch):
-    made = golden["golden-table"].render(Results.open(GOLDEN, "laptop"))
+    made = golden["golden-table"].render(Results(open_store(GOLDEN), "laptop"))
     text = terminal(made, monkeypatch)
     assert "\x1b" not in text
     assert len(text.splitlines()) == 2 + (2 + len(made.lines)) + 1 + 1 + 3
@@ -118,7 +118,7 @@ def test_output_that_is_not_a_terminal_has_no_colour_and_no_wrapping(golden, mon
 @pytest.mark.parametrize("profile", ["laptop", "paper"])
 @pytest.mark.parametrize("width", [30, 79, 120])
 def test_a_narrow_terminal_truncates_no_number(golden, monkeypatch, profile, width):
-    made = golden["golden-table"].render(Results.open(GOLDEN, profile))
+    made = golden["golden-table"].render(Results(open_store(GOLDEN), profile))
     narrow, plain = terminal(made, monkeypatch, width), terminal(made, monkeypatch)
     assert numbers(narrow) == numbers(plain)
     assert "…" not in narrow

@@ -7,7 +7,7 @@ import pytest
 from bench_helpers import GOLDEN, PROFILES, make_golden_records, print_to_text
 from facts import raises_with
 
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.render import files
 from bench.render.files import write_rendering
 from bench.render.headings import make_file_stem
@@ -18,7 +18,7 @@ from sweeps.store.store import Store
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_golden_table_is_unchanged(golden, tmp_path, profile):
     """If the change is intended, run python tests/helpers/bench_helpers.py and read the diff."""
-    sheet = golden["golden-table"].render(Results.open(GOLDEN, profile))
+    sheet = golden["golden-table"].render(Results(open_store(GOLDEN), profile))
     paths = write_rendering(sheet, tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         f"tables/{make_file_stem(sheet)}.{e}" for e in ("md", "tex", "csv")
@@ -40,7 +40,7 @@ def test_the_golden_store_holds_the_declared_rows(golden):
 
 
 def test_the_same_rows_give_the_same_figure_bytes(golden, tmp_path):
-    drawing = golden["golden-figure"].render(Results.open(GOLDEN, "laptop"))
+    drawing = golden["golden-figure"].render(Results(open_store(GOLDEN), "laptop"))
     first, second = write_rendering(drawing, tmp_path / "a"), write_rendering(drawing, tmp_path / "b")
     assert [path.relative_to(tmp_path / "a").as_posix() for path in first] == [
         "figures/golden-figure.png",
@@ -55,7 +55,7 @@ def test_a_figure_carries_its_profile(golden, tmp_path, monkeypatch):
     figures = []
     monkeypatch.setattr(files, "save_figure", lambda figure, file, kind: figures.append(figure))
     for profile in PROFILES:
-        write_rendering(golden["golden-figure"].render(Results.open(GOLDEN, profile)), tmp_path)
+        write_rendering(golden["golden-figure"].render(Results(open_store(GOLDEN), profile)), tmp_path)
     assert [figure.texts[-1].get_text() for figure in figures[::2]] == [
         "golden-figure, laptop profile",
         "golden-figure, paper profile",
@@ -63,7 +63,7 @@ def test_a_figure_carries_its_profile(golden, tmp_path, monkeypatch):
 
 
 def test_a_figure_that_fails_leaves_the_old_files_and_no_temporary_ones(golden, tmp_path, monkeypatch):
-    drawing = golden["golden-figure"].render(Results.open(GOLDEN, "laptop"))
+    drawing = golden["golden-figure"].render(Results(open_store(GOLDEN), "laptop"))
     old = [path.read_bytes() for path in write_rendering(drawing, tmp_path)]
 
     def fail(figure, file, kind):
@@ -79,6 +79,6 @@ def test_a_figure_that_fails_leaves_the_old_files_and_no_temporary_ones(golden, 
 
 def test_a_folder_that_cannot_be_written_is_a_store_error(golden, tmp_path):
     (tmp_path / "tables").write_text("a file where a folder should be")
-    sheet = golden["golden-table"].render(Results.open(GOLDEN, "laptop"))
+    sheet = golden["golden-table"].render(Results(open_store(GOLDEN), "laptop"))
     with raises_with(StoreError, str(tmp_path / "tables")):
         write_rendering(replace(sheet, notes=()), tmp_path)

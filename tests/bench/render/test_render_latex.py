@@ -13,7 +13,7 @@ from toys_helpers import record_of, results_of
 
 from bench.artifact import Column, Sheet
 from bench.catalogue import catalogue
-from bench.judging.results import Results
+from bench.judging.results import Results, open_store
 from bench.render import latex as module
 from bench.render.latex import escape_latex, render_latex
 
@@ -72,7 +72,7 @@ def test_no_text_contains_a_command_of_its_own(text):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_line_of_the_table_has_all_cells(golden, profile):
-    made = render_latex(golden["golden-table"].render(Results.open(GOLDEN, profile)))
+    made = render_latex(golden["golden-table"].render(Results(open_store(GOLDEN), profile)))
     columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", made).group(1)
     assert len(body(made)) == 7
     for line in body(made):
@@ -106,7 +106,7 @@ def compiler(tmp_path):
 
 def test_tex_compiles_it(golden, tmp_path, compiler):
     every_character = "".join([*module._MATHS, *module._TEXT])
-    sheets = [golden["golden-table"].render(Results.open(GOLDEN, profile)) for profile in PROFILES]
+    sheets = [golden["golden-table"].render(Results(open_store(GOLDEN), profile)) for profile in PROFILES]
     awkward = table("[x]", "*", every_character, "àéîöüñçÅ", "☃ \x07", "?` !` -- --- ''")
     done = compile_document(compiler, tmp_path, "".join(map(render_latex, (*sheets, awkward))))
     assert done.returncode == 0, done.stdout[-2000:]
