@@ -22,8 +22,7 @@ from vera.spec.settings import Count, validate_arguments
 
 @datasets.register("digits32")
 class Digits32(ImageData):
-    """5,000 MNIST digits as 32 × 32 images of three equal channels, installed with this package: 4,000 train,
-    1,000 held out."""
+    """5,000 MNIST digits as colour images, installed with this package: 4,000 train, 1,000 held out."""
 
     classes = 10
 

@@ -42,8 +42,7 @@ class DigitTable(LabelledData):
 
 @datasets.register("mnist-table")
 class MNISTTable(DigitTable):
-    """MNIST as rows of pixels with their classes: evaluated on the 10,000 test digits or on a tenth of the
-    60,000 others."""
+    """MNIST as rows of pixels: evaluated on the 10,000 test digits or on a tenth of the 60,000 others."""
 
     @validate_arguments
     def __init__(
@@ -85,8 +84,7 @@ class MNISTTable(DigitTable):
 
 @datasets.register("mnist5k-table")
 class EmbeddedMNISTTable(DigitTable):
-    """5,000 MNIST digits as rows of pixels with their classes, installed with this package: 4,000 train,
-    1,000 held out."""
+    """5,000 MNIST digits as rows of pixels, installed with this package: 4,000 train, 1,000 held out."""
 
     @validate_arguments
     def __init__(self, labels_per_class: Count | None = 10, side: Side = 28) -> None:

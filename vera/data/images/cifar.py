@@ -105,8 +105,7 @@ class CIFAR(ImageData):
 
 @datasets.register("cifar10")
 class CIFAR10(CIFAR):
-    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; `batches` selects training
-    batches."""
+    """CIFAR10: 50,000 train and 10,000 held-out images of 32 × 32, 10 classes; `batches` selects files."""
 
     classes, label, label_bytes = 10, b"labels", 1
     test_file = CIFAR10_TEST

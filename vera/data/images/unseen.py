@@ -12,17 +12,21 @@ The first batch has no previous one, so 10,000 images give 9,900.
 import hashlib
 from abc import ABC, abstractmethod
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from vera.data.digits.pixels import scale_pixels
-from vera.data.files.locations import DataDir
+from vera.data.files.locations import DataDir, read_verified
+from vera.data.files.packaged_file import SKLEARN_REMEDY, find_sklearn_file
 from vera.data.files.published_file import PublishedFile
-from vera.data.images import celeba, cifar, photo_patches, svhn
+from vera.data.images import celeba, cifar, svhn
 from vera.data.labelled import Split
 from vera.errors import SettingError
 from vera.spec.registry import unseen_sets
@@ -33,6 +37,10 @@ BATCH = 100
 """Images per batch of the interpolated set."""
 SOURCE_SIDE = 32
 """Width of the images of other sets."""
+PHOTO_SHA256 = {
+    "china.jpg": "8378025ad2519d649d02e32bd98990db4ab572357d9f09841c2fbfbb4fefad29",
+    "flower.jpg": "a77f6ec41e353afdf8bdff2ea981b2955535d8d83294f8cfa49cf4e423dd5638",
+}
 
 
 class UnseenSet(ABC):
@@ -132,8 +140,7 @@ class SVHNTest(OtherImages):
 
 @unseen_sets.register("celeba-test")
 class CelebATest(OtherImages):
-    """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or the middle of each, 32 ×
-    32."""
+    """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or their middle 32 × 32."""
 
     name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
 
@@ -150,16 +157,30 @@ class CelebATest(OtherImages):
 
 @unseen_sets.register("photos")
 class PhotoPatches(OtherImages):
-    """Unseen: 520 patches of two photographs, installed with scikit-learn."""
+    """Unseen: 520 patches of two photographs, installed with scikit-learn.
+
+    Each photograph of 427 × 640 pixels gives 13 rows of 20 patches, which do not overlap.
+    """
 
     name = "photos"
 
     def read(self) -> Tensor:
-        return photo_patches.read_patches()
+        folder = self.locate()
+        return torch.cat([_cut_patches(folder / name, checksum) for name, checksum in PHOTO_SHA256.items()])
 
-    @staticmethod
-    def locate(data_dir: DataDir = None) -> Path:
-        return photo_patches.find_photo_folder()
+    @classmethod
+    def locate(cls, data_dir: DataDir = None) -> Path:
+        """Return the folder of the photographs inside the installed package, or raise `DataMissing`."""
+        first, *_ = (find_sklearn_file(f"datasets/images/{name}") for name in PHOTO_SHA256)
+        return first.parent
+
+
+def _cut_patches(path: Path, checksum: str) -> Tensor:
+    side = SOURCE_SIDE
+    with Image.open(BytesIO(read_verified(path, checksum, SKLEARN_REMEDY))) as image:
+        photo = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)
+    tiles = photo.unfold(1, side, side).unfold(2, side, side)
+    return tiles.permute(1, 2, 0, 3, 4).reshape(-1, 3, side, side)
 
 
 @unseen_sets.register("interpolated")

@@ -18,7 +18,8 @@ from PIL import Image
 
 from vera.data import Digits32, EmbeddedMNISTTable, Wine
 from vera.data.files.torchvision_import import load_torchvision
-from vera.data.images import celeba, photo_patches
+from vera.data.images import celeba
+from vera.data.images.unseen import PhotoPatches
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import unseen_sets
 
@@ -113,7 +114,7 @@ def test_inverted_constant_and_uniform(split):
 
 def test_patches_tile_the_photographs(split):
     x = create_set("photos", split).images
-    with Image.open(photo_patches.find_photo_folder() / "flower.jpg") as image:
+    with Image.open(PhotoPatches.locate() / "flower.jpg") as image:
         photo = np.array(image)
     assert photo.shape == (427, 640, 3)
     row, column = 7, 11
