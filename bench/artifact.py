@@ -3,6 +3,9 @@
 An artifact declares its trials at each profile and the claims it decides, and reads the store: a table
 becomes a `Sheet`, a figure a `Drawing`. Each artifact is also a sweep of the same name, so `vera run table2`
 runs its trials. The exception are searches, whose trials cannot be listed in advance.
+
+Most artifacts read the trials of one experiment, on its own data or on other data. On other data an artifact
+has its own trials, claims and files; they are not mixed with those of the profile's data.
 """
 
 from abc import ABC, abstractmethod
@@ -11,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from bench.data_names import slugify_data
-from bench.experiment import Experiment
+from bench.experiment import D, Experiment, Line
 from bench.judging.cell import Cell
-from bench.judging.claims import Claim
+from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.results import Results
+from bench.render.caption import describe_origin
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial, reseed
 from sweeps.trial.sweep import Sweep
@@ -23,6 +27,8 @@ from vera.spec.trial_spec import Component
 
 DEFAULT_SEEDS: Mapping[Profile, tuple[int, ...]] = {"smoke": (0,), "laptop": (0, 1), "paper": (0, 1, 2)}
 Value = Cell | float | str | None
+DataSets = Callable[[Profile], Sequence[D]]
+"""The data sets of a claim at a profile."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,7 @@ class Artifact(ABC):
     """The name on the command line: table2, figure1. The catalogue qualifies it, as in other/table2."""
     title: ClassVar[str]
     """The printed title: "Table 2: ..."."""
-    experiment: ClassVar[Experiment[Any] | None] = None
-    """The experiment whose trials it shows; None if it overrides `trials`."""
     seeds: ClassVar[Mapping[Profile, tuple[int, ...]]] = DEFAULT_SEEDS
-    """Seeds by profile. An artifact with an experiment takes them from the scales of the experiment."""
     claims: tuple[Claim, ...] = ()
     needs_rows: ClassVar[bool] = True
     """False if it can be rendered before any trial was run."""
@@ -82,17 +85,11 @@ class Artifact(ABC):
     companions: ClassVar[tuple[str, ...]] = ()
     """Names of artifacts that are rendered together with this one."""
     takes: ClassVar[str] = ""
-    """The kind of data that `on` takes: tables or images."""
+    """The kind of data that `on` takes, tables or images; empty if it takes none."""
 
-    def __init_subclass__(cls) -> None:
-        if "experiment" in vars(cls) and "seeds" not in vars(cls) and cls.experiment is not None:
-            cls.seeds = cls.experiment.seeds()
-
+    @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:
         """Every trial of the artifact, once for all seeds."""
-        if self.experiment is None:
-            raise NotImplementedError(f"{self.name} declares neither an experiment nor trials")
-        return self.experiment.trials(profile)
 
     @property
     def command(self) -> str:
@@ -111,7 +108,7 @@ class Artifact(ABC):
 
     def flop(self, trial: Trial) -> float | None:
         """Floating-point operations of one trial; None if they were not counted. Used to estimate costs."""
-        return None if self.experiment is None else self.experiment.flop(trial)
+        return None
 
     def sweep(self) -> Sweep:
         """Its trials as a sweep of the same name."""
@@ -127,15 +124,6 @@ class Artifact(ABC):
         """The same artifact on other data; SettingError unless the artifact overrides this."""
         raise SettingError(f"{self.name} has data of its own; it takes no --dataset.")
 
-    @property
-    def accepts_other_data(self) -> bool:
-        """Whether `on` is overridden."""
-        return type(self).on is not Artifact.on
-
-    def name_variant(self, data: str) -> tuple[str, str]:
-        """(name, title) of this artifact on other data: table6-wine, "Table 6: ... on wine"."""
-        return f"{self.name}-{slugify_data(data)}", f"{self.title} on {data}"
-
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
         """Read the store. A cell without trials shows the reason."""
@@ -147,6 +135,109 @@ class Artifact(ABC):
         notes = (*made.notes, *(note for note in results.notes if note not in made.notes))
         is_own = made.name == self.name or made.name.startswith(f"{self.name}-")
         return replace(made, name=made.name if is_own else self.name, notes=notes)
+
+
+class ExperimentArtifact(Artifact):
+    """A table or figure of one experiment, with the seeds of its scales."""
+
+    experiment: ClassVar[Experiment[Any]]
+
+    def __init_subclass__(cls) -> None:
+        if "experiment" in vars(cls) and "seeds" not in vars(cls):
+            cls.seeds = cls.experiment.seeds()
+
+    def trials(self, profile: Profile) -> Iterator[Trial]:
+        return self.trials_on(profile, self.data(profile))
+
+    def trials_on(self, profile: Profile, data: Sequence[Any]) -> Iterator[Trial]:
+        """The trials on these data sets."""
+        return self.experiment.trials(profile, data, self.is_shown)
+
+    def flop(self, trial: Trial) -> float | None:
+        return self.experiment.flop(trial)
+
+    def data(self, profile: Profile) -> Sequence[Any]:
+        """The data sets that it shows."""
+        return self.experiment.data(profile)
+
+    def is_shown(self, line: Line) -> bool:
+        """Whether it shows this line of the experiment."""
+        return True
+
+    def names(self, profile: Profile) -> tuple[str, str]:
+        """The name of its files and its title."""
+        return self.name, self.title
+
+    def sheet(
+        self,
+        results: Results,
+        text: str,
+        columns: Sequence[Column],
+        lines: Sequence[Mapping[str, Value]],
+        notes: Sequence[str] = (),
+    ) -> Sheet:
+        """The table with these lines. `text` opens its caption."""
+        profile, rows = results.profile, self.rows(results)
+        name, title = self.names(profile)
+        caption = f"{text}; {self.experiment.about(profile)}. {describe_origin(rows)}"
+        return Sheet(name, title, caption, tuple(columns), tuple(lines), profile, (*notes, *results.notes))
+
+    def drawing(
+        self,
+        results: Results,
+        text: str,
+        rows: Sequence[Row],
+        draw: Callable[[], Any],
+        notes: Sequence[str] = (),
+    ) -> Drawing:
+        """The figure that `draw` makes from these rows. `text` is its caption up to the rows' provenance."""
+        name, title = self.names(results.profile)
+        notes = (*notes, *results.notes)
+        return Drawing(name, title, f"{text} {describe_origin(rows)}", draw, results.profile, notes)
+
+
+class DataArtifact(ExperimentArtifact):
+    """A table or figure of one experiment that can be made on other data, with `--dataset`."""
+
+    def __init__(self, dataset: Component | None = None) -> None:
+        self.dataset = dataset
+        self.claims = tuple(self.claims_on(self.data))
+
+    def claims_on(self, data: DataSets[Any]) -> Iterator[Claim]:
+        """Its claims about these data sets."""
+        yield from ()
+
+    def on(self, dataset: Component) -> "DataArtifact":
+        return type(self)(dataset)
+
+    def data(self, profile: Profile) -> Sequence[Any]:
+        if self.dataset is None:
+            return self.experiment.data(profile)
+        return [self.experiment.other_data(self.dataset, profile)]
+
+    def names(self, profile: Profile) -> tuple[str, str]:
+        """The name of its files and its title; both name the data if they are not the profile's."""
+        if self.dataset is None:
+            return super().names(profile)
+        data = self.data(profile)[0].name
+        return f"{self.name}-{slugify_data(data)}", f"{self.title} on {data}"
+
+
+def on_all(check: Callable[[Results, D, int], Finding], data: DataSets[D]) -> Callable[[Results], Finding]:
+    """A claim about one data set, on every data set. `check` is given the number of data sets."""
+
+    def judge(results: Results) -> Finding:
+        sets = data(results.profile)
+        found = {each.name: check(results, each, len(sets)) for each in sets}
+        named = [Finding(each.judgement, f"{name}: {each.evidence}") for name, each in found.items()]
+        return require_all(named)
+
+    return judge
+
+
+def on_first(check: Callable[[Results, D], Finding], data: DataSets[D]) -> Callable[[Results], Finding]:
+    """A claim about the first data set."""
+    return lambda results: check(results, data(results.profile)[0])
 
 
 def _repeat_for_seeds(trials: Iterable[Trial], seeds: Sequence[int]) -> Iterator[Trial]:

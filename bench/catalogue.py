@@ -149,10 +149,8 @@ class Catalogue:
 
     def on_dataset(self, artifact: Artifact, dataset: Component) -> Artifact:
         """The same artifact on other data; SettingError lists the artifacts that take other data."""
-        if not artifact.accepts_other_data:
-            takers = sorted(
-                (each.name for each in self.artifacts() if each.accepts_other_data), key=by_number
-            )
+        if not artifact.takes:
+            takers = sorted((each.name for each in self.artifacts() if each.takes), key=by_number)
             listed = ", ".join(name for name in takers if not name.startswith("figure"))
             raise SettingError(f"{artifact.name} has data of its own. These take --dataset: {listed}.")
         return artifact.on(dataset)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from bench.artifact import DataArtifact
 from bench.experiment import Line
-from bench.experiment_artifact import DataArtifact
 from bench.paper.experiments.images import FOR_SAMPLES, IMAGES, WITHOUT_SAMPLES, ImageSetting
 from sweeps.trial.identity import Profile
 

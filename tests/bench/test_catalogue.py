@@ -42,10 +42,10 @@ FILES = {
         GRID = MIXTURE.grid_sweep("table2-grid", "the grid of the other paper")
     """,
     "table2.py": """
-        from bench.artifact import Artifact, Column, Sheet
+        from bench.artifact import Column, ExperimentArtifact, Sheet
         from bench.other.experiment import MIXTURE, MOONS, VALUES
 
-        class Table2(Artifact):
+        class Table2(ExperimentArtifact):
             name, title, experiment, companions = "table2", "Table 2: another paper", MIXTURE, ("only-here",)
 
             def render(self, results):
@@ -93,6 +93,9 @@ def forget_registered(monkeypatch):
 
 class Mine(Artifact):
     name, title = "mine", "Table of a user"
+
+    def trials(self, profile):
+        return iter(())
 
     def render(self, results):
         raise NotImplementedError

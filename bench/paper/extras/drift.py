@@ -15,9 +15,8 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from bench.artifact import Drawing
+from bench.artifact import Drawing, ExperimentArtifact, on_all
 from bench.experiment import DataSetting
-from bench.experiment_artifact import ExperimentArtifact, on_all
 from bench.judging.cell import make_cell
 from bench.judging.claims import Claim, Finding, check_above
 from bench.judging.results import Results, read_metrics

@@ -4,8 +4,7 @@ Trap: a count depends on the classifier and on the number of samples. The count 
 same number of images, is printed beside it.
 """
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Column, ExperimentArtifact, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_at_most
 from bench.judging.results import Results

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.experiments.tabular_data import read_data_notes

@@ -13,8 +13,7 @@ neither replaces the paper's.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets
+from bench.artifact import Column, DataSets, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, PAPER_IMAGES, ImageSetting

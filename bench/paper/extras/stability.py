@@ -11,8 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets
+from bench.artifact import Column, DataSets, Sheet, Value
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting

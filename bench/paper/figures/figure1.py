@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.first_seed import find_first_seed
 from bench.judging.results import Results, read_metrics

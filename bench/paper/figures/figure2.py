@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above
 from bench.judging.first_seed import ONE_SEED, find_first_rows, find_first_seed

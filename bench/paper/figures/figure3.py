@@ -16,8 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.cell import Cell, make_cell
 from bench.judging.claims import Claim, Finding, check_above, require_all
 from bench.judging.results import Results, read_metrics

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.first_seed import find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS

@@ -7,8 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from bench.artifact import Drawing
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.first_seed import ONE_SEED, FirstSeed, find_first_rows, find_first_seed
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR

@@ -20,9 +20,8 @@ The tightness of the variational bound shows in the gap between maximum likeliho
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from bench.artifact import Artifact, Column, Sheet
+from bench.artifact import Column, ExperimentArtifact, Sheet, on_all
 from bench.experiment import DataSetting
-from bench.experiment_artifact import on_all
 from bench.judging.claims import Claim, Finding, check_above, check_at_most, require_all
 from bench.judging.results import Results
 from bench.paper.experiments.toy_judging import (
@@ -123,7 +122,7 @@ def check_two_beyond_ceiling(results: Results) -> Finding:
     return Finding("supported" if len(found) == 2 else "refuted", "; ".join(found) or "none does")
 
 
-class Table10(Artifact):
+class Table10(ExperimentArtifact):
     experiment = MIXTURE
     name = "table10"
     title = "Table 10: test log-likelihood of a mixture of 100 Gaussians on three toys"

@@ -12,8 +12,7 @@ it is shown for that variant. The paper has no value for HMC with the full force
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import ExperimentArtifact
+from bench.artifact import Column, ExperimentArtifact, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above, require_all
 from bench.judging.results import Results

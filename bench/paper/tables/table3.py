@@ -7,8 +7,7 @@ trained. The accuracy is the last one, without early stopping.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets, on_all
+from bench.artifact import Column, DataSets, Sheet, Value, on_all
 from bench.judging.claims import Claim, Finding, check_at_most
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting

@@ -12,8 +12,7 @@ only orders methods.
 
 from collections.abc import Callable, Iterator
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets, on_first
+from bench.artifact import Column, DataSets, Sheet, Value, on_first
 from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting

@@ -12,8 +12,7 @@ finds on CelebA. It is not an error.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets, on_first
+from bench.artifact import Column, DataSets, Sheet, Value, on_first
 from bench.judging.claims import Claim, Finding, check_above, require_all
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, UNSEEN, ImageSetting

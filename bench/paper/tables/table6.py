@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataArtifact, DataSets, on_all
+from bench.artifact import Column, DataArtifact, DataSets, Sheet, Value, on_all
 from bench.judging.claims import Claim, Finding
 from bench.judging.first_seed import find_first_rows
 from bench.judging.results import Results, read_metrics

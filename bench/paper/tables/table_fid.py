@@ -9,8 +9,7 @@ values of the paper except VERA's come from other papers.
 
 from collections.abc import Iterator
 
-from bench.artifact import Column, Sheet, Value
-from bench.experiment_artifact import DataSets, on_first
+from bench.artifact import Column, DataSets, Sheet, Value, on_first
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above
 from bench.judging.results import Results

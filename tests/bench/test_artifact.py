@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from toys_helpers import record_of, results_of
 
-from bench.artifact import Column
+from bench.artifact import Column, DataArtifact, ExperimentArtifact, on_all, on_first
 from bench.experiment import DataSetting, Experiment, Line, Scale
-from bench.experiment_artifact import DataArtifact, ExperimentArtifact, on_all, on_first
 from bench.judging.claims import Claim, Finding
 from vera.spec.trial_spec import Component
 
@@ -60,7 +59,7 @@ def list_data(artifact):
 def test_an_artifact_has_the_trials_and_seeds_of_its_experiment():
     assert [trial.label for trial in ToyFigure().trials("laptop")] == ["ML", "PCD"] * 2
     assert ToyFigure().seeds == {"laptop": (0, 1)}
-    assert not ToyFigure().accepts_other_data
+    assert not ToyFigure().takes
 
 
 def test_an_artifact_can_leave_lines_out():
