@@ -8,8 +8,13 @@ There are also StackedMNIST, whose modes can be counted, and unseen images.
 
 from vera.data.contract import DataSet, Stream
 from vera.data.digits.images import Digits32
-from vera.data.digits.logit import EmbeddedMNISTLogit, MNISTLogit
-from vera.data.digits.pixels import EmbeddedMNISTPixels, MNISTPixels, PixelDigits
+from vera.data.digits.points import (
+    EmbeddedMNISTLogit,
+    EmbeddedMNISTPixels,
+    MNISTLogit,
+    MNISTPixels,
+    PixelDigits,
+)
 from vera.data.digits.stacked import StackedMNIST
 from vera.data.digits.tables import EmbeddedMNISTTable, MNISTTable
 from vera.data.epochs import EpochStream
@@ -22,8 +27,11 @@ from vera.data.tables.contract import LabelledTable, TableContent
 from vera.data.tables.csv_table import CSVTable
 from vera.data.tables.embedded import BreastCancer, DigitsTable, Wine
 from vera.data.tables.uci_tables import Crop, Hepmass, Human
-from vera.data.tensor import TensorData, as_dataset
+from vera.data.tensor import TensorData
 from vera.data.toys import Circles, Gaussian, Moons, Rings, Toy
+from vera.data.user_data import UserData
+from vera.data.user_dataset import as_dataset
+from vera.data.user_file import load
 
 __all__ = [
     "CIFAR10",
@@ -61,6 +69,8 @@ __all__ = [
     "TensorData",
     "Toy",
     "UnseenSet",
+    "UserData",
     "Wine",
     "as_dataset",
+    "load",
 ]

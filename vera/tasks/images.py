@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from vera.data.digits.pixels import scale_pixels
+from vera.data.digits.points import scale_pixels
 from vera.data.labelled import Split
 from vera.errors import DataMissing, IncompatibleModel
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe

@@ -23,7 +23,7 @@ from torch.nn.functional import interpolate
 from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.data.digits import mnist_files
 from vera.data.digits.mnist_files import LabelledDigits
-from vera.data.digits.pixels import scale_pixels
+from vera.data.digits.points import scale_pixels
 from vera.data.epochs import EpochStream
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets

@@ -13,9 +13,8 @@ import torch
 
 from vera.data.contract import compute_fingerprint
 from vera.data.digits import mnist_files
-from vera.data.digits.logit import Side
 from vera.data.digits.mnist_files import LabelledDigits
-from vera.data.digits.pixels import scale_pixels
+from vera.data.digits.points import Side, scale_pixels
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.data.labelled import LabelledData, Split, choose_labelled_rows, draw_permutation
 from vera.spec.registry import datasets

@@ -15,7 +15,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from vera.data.digits.pixels import scale_pixels
+from vera.data.digits.points import scale_pixels
 from vera.data.labelled import LabelledData, Split, choose_labelled_rows
 from vera.errors import SettingError
 

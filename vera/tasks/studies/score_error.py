@@ -16,7 +16,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from vera.data.digits.pixels import PixelDigits
+from vera.data.digits.points import PixelDigits
 from vera.data.toys import Gaussian
 from vera.errors import IncompatibleModel, VeraError
 from vera.evaluation import Estimate, matched_gaussian_ess, posterior_ess, prior_ess, score_error

@@ -14,7 +14,7 @@ from scipy.stats import kstest
 
 from vera.data import EmbeddedMNISTLogit, EpochStream, MNISTLogit
 from vera.data.digits import mnist_files
-from vera.data.digits.logit import dequantise_to_logit
+from vera.data.digits.points import dequantise_to_logit
 from vera.errors import DataMissing, SettingError
 from vera.spec.registry import datasets
 
