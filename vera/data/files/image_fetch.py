@@ -4,21 +4,31 @@ Files are downloaded and unpacked in a temporary folder inside the data director
 after each has its published checksum. A failure leaves the old files unchanged; a killed process leaves at
 most a hidden folder.
 
-Trap: CelebA is on Google Drive, which refuses most programs, and torchvision needs the package gdown for it.
-This often fails; the error then explains the manual download.
+This is the only module that imports torchvision, whose wheel is linked against CUDA. With a CPU build of
+torch its compiled extension does not load, two operators are not defined, and the import fails with `operator
+torchvision::nms does not exist` while it registers their shapes. Declaring the two operators is enough: data
+sets, transforms, models and image grids then work. `ops.nms` and `io.read_image` still do not (read images
+with PIL).
+
+Traps: an operator is removed when the library object that declares it is garbage-collected, so this module
+keeps a reference. CelebA is on Google Drive, which refuses most programs, and torchvision needs the package
+gdown for it. This often fails; the error then explains the manual download.
 """
 
+import importlib
 import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from vera.data.files.checksums import PublishedFile
 from vera.data.files.download import Say
 from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
-from vera.data.files.published_file import PublishedFile
-from vera.data.files.torchvision_import import load_torchvision
 from vera.data.images import celeba, cifar, svhn
 from vera.errors import VeraError
 
@@ -36,6 +46,7 @@ BY_HAND = {
     "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html links to, with a browser, to {}/celeba",
 }
 """Instructions for a manual download."""
+_declared: list[torch.library.Library] = []
 
 
 def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> None:
@@ -89,3 +100,24 @@ def set_socket_timeout(seconds: float) -> Iterator[None]:
         yield
     finally:
         socket.setdefaulttimeout(before)
+
+
+@lru_cache(maxsize=1)
+def load_torchvision() -> Any:
+    """Return the torchvision module with its data sets, also on a CPU build of torch."""
+    try:
+        torchvision = importlib.import_module("torchvision")
+    except RuntimeError as error:
+        if "torchvision::nms" not in str(error):
+            raise
+        _declare_missing_operators()
+        torchvision = importlib.import_module("torchvision")
+    importlib.import_module("torchvision.datasets")
+    return torchvision
+
+
+def _declare_missing_operators() -> None:
+    library = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    _declared.append(library)

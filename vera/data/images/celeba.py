@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from vera.data.files.checksums import PublishedFile
 from vera.data.files.locations import DataDir, format_remedy, resolve_data_dir
-from vera.data.files.published_file import PublishedFile
 from vera.errors import DataCorrupt, DataMissing
 
 FaceCrop = Literal["resize", "centre"]

@@ -23,9 +23,9 @@ import torch
 from numpy.typing import NDArray
 
 from vera.data.contract import compute_fingerprint
+from vera.data.files.checksums import PublishedFile
 from vera.data.files.locations import DataDir, format_remedy
 from vera.data.files.mnist_wheel import ArrayUnpickler
-from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from vera.data.contract import compute_fingerprint
+from vera.data.files.checksums import PublishedFile
 from vera.data.files.locations import DataDir, format_remedy
-from vera.data.files.published_file import PublishedFile
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets

@@ -22,10 +22,9 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
-from vera.data.digits.pixels import scale_pixels
-from vera.data.files.locations import DataDir, read_verified
-from vera.data.files.packaged_file import SKLEARN_REMEDY, find_sklearn_file
-from vera.data.files.published_file import PublishedFile
+from vera.data.digits.points import scale_pixels
+from vera.data.files.checksums import PublishedFile
+from vera.data.files.locations import SKLEARN_REMEDY, DataDir, find_packaged_file, read_verified
 from vera.data.images import celeba, cifar, svhn
 from vera.data.labelled import Split
 from vera.errors import SettingError
@@ -171,7 +170,9 @@ class PhotoPatches(OtherImages):
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
         """Return the folder of the photographs inside the installed package, or raise `DataMissing`."""
-        first, *_ = (find_sklearn_file(f"datasets/images/{name}") for name in PHOTO_SHA256)
+        first, *_ = (
+            find_packaged_file("sklearn", f"datasets/images/{name}", SKLEARN_REMEDY) for name in PHOTO_SHA256
+        )
         return first.parent
 
 

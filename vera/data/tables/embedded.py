@@ -12,8 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from vera.data.contract import compute_fingerprint
-from vera.data.files.locations import DataDir, read_verified
-from vera.data.files.packaged_file import SKLEARN_REMEDY, find_sklearn_file
+from vera.data.files.locations import SKLEARN_REMEDY, DataDir, find_packaged_file, read_verified
 from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
@@ -91,7 +90,7 @@ class Wine(EmbeddedTable):
 
 
 def _find_table(file: str) -> Path:
-    return find_sklearn_file(f"datasets/data/{file}")
+    return find_packaged_file("sklearn", f"datasets/data/{file}", SKLEARN_REMEDY)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ import torch
 from facts import raises_with
 
 from vera.data.digits import mnist_files
-from vera.data.files.idx_format import encode_idx, parse_idx
+from vera.data.digits.mnist_files import encode_idx, parse_idx
 from vera.data.files.locations import resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing, SettingError
 

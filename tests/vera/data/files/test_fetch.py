@@ -16,7 +16,7 @@ from loopback import MaliciousPickle, serve_folder
 
 from vera.data.digits import mnist_files
 from vera.data.files import fetch, mnist_wheel
-from vera.data.files.torchvision_import import load_torchvision
+from vera.data.files.image_fetch import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 
 
@@ -108,7 +108,7 @@ def list_files(directory):
 
 def test_torchvision_works_after_load_torchvision():
     code = (
-        "from vera.data.files.torchvision_import import load_torchvision; tv = load_torchvision(); "
+        "from vera.data.files.image_fetch import load_torchvision; tv = load_torchvision(); "
         "import torchvision; from torchvision import transforms, utils; "
         "assert tv is torchvision; print(tv.datasets.MNIST.__name__)"
     )

@@ -12,7 +12,7 @@ from image_helpers import make_faces, write_celeba, write_cifar10, write_svhn
 from loopback import serve_folder
 
 from vera.data.files.fetch import check, fetch
-from vera.data.files.torchvision_import import load_torchvision
+from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import celeba
 from vera.errors import UnknownName, VeraError
 

@@ -20,7 +20,7 @@ from image_helpers import (
 from loopback import MaliciousPickle
 
 from vera.data import CIFAR10, CIFAR100
-from vera.data.files.torchvision_import import load_torchvision
+from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import cifar
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets

@@ -5,7 +5,7 @@ import torch
 from facts import raises_with
 from image_helpers import N, make_pixels, publish, write_svhn
 
-from vera.data.files.torchvision_import import load_torchvision
+from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import svhn
 from vera.errors import DataCorrupt, DataMissing
 from vera.spec.registry import datasets

@@ -17,7 +17,7 @@ from image_helpers import (
 from PIL import Image
 
 from vera.data import Digits32, EmbeddedMNISTTable, Wine
-from vera.data.files.torchvision_import import load_torchvision
+from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import celeba
 from vera.data.images.unseen import PhotoPatches
 from vera.errors import DataCorrupt, DataMissing, SettingError
