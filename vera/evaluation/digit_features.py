@@ -28,7 +28,7 @@ from vera.errors import IncompatibleModel, SettingError
 from vera.evaluation.cache import find_cache_folder, load_or_compute, write_cache_file
 from vera.evaluation.classification import predict
 from vera.evaluation.features import Description, FeatureNetwork, hash_weights
-from vera.models.digit_classifier import DigitClassifier
+from vera.models.classifier import DigitClassifier
 from vera.spec.settings import Count, check_fields
 from vera.training.random_state import derive_seed, use_seed
 

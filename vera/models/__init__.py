@@ -1,9 +1,8 @@
 """Models: energies f(x), normalised densities, classifiers and generators."""
 
-from vera.models.classifier import Classifier, MLPClassifier
+from vera.models.classifier import Classifier, DigitClassifier, MLPClassifier
 from vera.models.contract import CurvatureModel, Density, has_hessian
 from vera.models.dcgan import DCGANEnergy, DCGANGenerator, dcgan_generator
-from vera.models.digit_classifier import DigitClassifier
 from vera.models.linear import LinearGenerator
 from vera.models.mixture import GaussianMixture
 from vera.models.mlp import MLP, MLPGenerator, StatisticsNetwork, mlp_generator, nice_generator

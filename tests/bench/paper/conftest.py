@@ -7,7 +7,7 @@ import pytest
 def untrained_classifiers(monkeypatch, tmp_path):
     """Digit classifiers are initialised and not trained."""
     from vera.evaluation import digit_features
-    from vera.models.digit_classifier import DigitClassifier
+    from vera.models.classifier import DigitClassifier
 
     def untrained(recipe, split, device):
         return DigitClassifier(split.classes, recipe.side), 0.1
