@@ -9,7 +9,6 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -32,14 +31,6 @@ TITLE = "Energy-based models without MCMC"
 SOURCES = {"local": "local: trained here", "published": "published: shipped with the code"}
 
 
-@dataclass(frozen=True)
-class ContentsEntry:
-    """A profile in the table of contents; one without trials has no section."""
-
-    profile: Profile
-    trials: int
-
-
 def render_page(artifacts: Iterable[Artifact], found: Sequence[Results], warnings: Sequence[str] = ()) -> str:
     """The HTML document of the results of one store, one section per profile. The same rows give the same
     bytes."""
@@ -54,7 +45,7 @@ def render_page(artifacts: Iterable[Artifact], found: Sequence[Results], warning
         style=style,
         script=script,
         facts=_summarise_store(found),
-        contents=[ContentsEntry(profile, counts.get(profile, 0)) for profile in PROFILE_ORDER],
+        contents=[(profile, counts.get(profile, 0)) for profile in PROFILE_ORDER],
         warnings=warnings,
         point_limit=POINT_LIMIT,
         sections=[build_section(known, results) for results in found],

@@ -64,25 +64,9 @@ class ArtifactCoverage:
 
 
 @dataclass(frozen=True)
-class ArtifactScore:
-    name: str
-    anchor: str
-    title: str
-    coverage: ArtifactCoverage
-
-
-@dataclass(frozen=True)
-class ClaimScore:
-    claim: Claim
-    finding: Finding
-    artifact: str
-    anchor: str
-
-
-@dataclass(frozen=True)
 class Scorecard:
-    artifacts: Sequence[ArtifactScore]
-    claims: Sequence[ClaimScore]
+    artifacts: Sequence[tuple[Artifact, ArtifactCoverage]]
+    claims: Sequence[tuple[Artifact, Claim, Finding]]
     summary: str
     """How many claims have each judgement."""
     notes: Sequence[str]
@@ -91,20 +75,10 @@ class Scorecard:
 
 def build_scorecard(artifacts: Sequence[Artifact], results: Results) -> Scorecard:
     claims = [
-        ClaimScore(claim, judge_claim(claim, results), artifact.name, make_anchor(artifact, results.profile))
-        for artifact in artifacts
-        for claim in artifact.claims
+        (artifact, claim, judge_claim(claim, results)) for artifact in artifacts for claim in artifact.claims
     ]
-    covered = [
-        ArtifactScore(
-            artifact.name,
-            make_anchor(artifact, results.profile),
-            artifact.title,
-            measure_coverage(artifact, results),
-        )
-        for artifact in artifacts
-    ]
-    counts = Counter(score.finding.judgement for score in claims)
+    covered = [(artifact, measure_coverage(artifact, results)) for artifact in artifacts]
+    counts = Counter(finding.judgement for _, _, finding in claims)
     summary = " · ".join(f"{counts[judgement]} {judgement}" for judgement in get_args(Judgement))
     return Scorecard(covered, claims, summary, results.notes)
 
@@ -127,8 +101,3 @@ def judge_claim(claim: Claim, results: Results) -> Finding:
         return claim.check(results)
     except VeraError as error:
         return Finding("undetermined", str(error))
-
-
-def make_anchor(artifact: Artifact, profile: str) -> str:
-    """The id of the artifact's article on the page."""
-    return f"{profile}-{artifact.name}"

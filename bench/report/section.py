@@ -5,19 +5,23 @@ profile again. Notes on the choice of rows are kept apart: each artifact has its
 scorecard.
 """
 
+import base64
+import io
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.artifact import Artifact, Sheet
+from bench.artifact import Artifact, Drawing, Sheet
 from bench.judging.results import Results
 from bench.render.headings import collect_notes, make_heading
-from bench.report.embedded_image import EmbeddedImage, embed_drawing
-from bench.report.html_table import HtmlTable, build_table
-from bench.report.scorecard import Scorecard, build_scorecard, make_anchor, measure_coverage
+from bench.render.layout import PrintedColumn, lay_out
+from bench.render.plotting import STYLE, save_figure
+from bench.report.scorecard import Scorecard, build_scorecard, measure_coverage
 from bench.report.trial_list import TrialList, build_trial_list
 from sweeps.trial.identity import Profile
 from vera.errors import VeraError
 
+CSS_DPI = 96
 MEANINGS: dict[Profile, str] = {
     "paper": "The paper's own setting. Only these numbers are comparable with the paper's.",
     "laptop": "Small budgets. These numbers are not comparable with the paper's; "
@@ -28,25 +32,30 @@ MEANINGS: dict[Profile, str] = {
 
 
 @dataclass(frozen=True)
+class EmbeddedImage:
+    """A PNG in base64 and its size on the page."""
+
+    source: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
 class RenderedArtifact:
-    """A table or figure with its caption and notes."""
+    """A table, by its columns, or a figure, by its image; with caption and notes."""
 
     label: str
-    content: HtmlTable | EmbeddedImage
     caption: str
     notes: Sequence[str]
-
-    @property
-    def is_table(self) -> bool:
-        return isinstance(self.content, HtmlTable)
+    columns: Sequence[PrintedColumn] = ()
+    image: EmbeddedImage | None = None
 
 
 @dataclass(frozen=True)
 class ArtifactArticle:
     """What the page shows of one artifact."""
 
-    anchor: str
-    title: str
+    artifact: Artifact
     missing: str
     """What is missing of it; empty if it is complete."""
     command: str
@@ -88,12 +97,21 @@ def _build_article(artifact: Artifact, results: Results) -> ArtifactArticle:
         except VeraError as problem:
             error = str(problem)
     command = f"{artifact.command} --profile {results.profile}{results.flag}"
-    anchor = make_anchor(artifact, results.profile)
-    return ArtifactArticle(anchor, artifact.title, missing, command, rendering, error)
+    return ArtifactArticle(artifact, missing, command, rendering, error)
 
 
 def _render(artifact: Artifact, results: Results) -> RenderedArtifact:
     made = artifact.render_with_notes(results)
+    label = make_heading(made)
     if isinstance(made, Sheet):
-        return RenderedArtifact(make_heading(made), build_table(made), made.caption, collect_notes(made))
-    return RenderedArtifact(make_heading(made), embed_drawing(made), made.caption, made.notes)
+        return RenderedArtifact(label, made.caption, collect_notes(made), columns=lay_out(made))
+    return RenderedArtifact(label, made.caption, made.notes, image=_embed_drawing(made))
+
+
+def _embed_drawing(drawing: Drawing) -> EmbeddedImage:
+    file = io.BytesIO()
+    save_figure(drawing.draw(), file)
+    data = file.getvalue()
+    pixels = struct.unpack(">II", data[16:24])
+    width, height = (round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in pixels)
+    return EmbeddedImage(f"data:image/png;base64,{base64.b64encode(data).decode()}", width, height)

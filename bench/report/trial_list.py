@@ -13,7 +13,6 @@ from bench.render.numbers import format_significant
 from bench.report.curve_drawing import CurveName, History, group_points
 from bench.report.trial_detail import TrialDetail, build_detail
 from sweeps.store.row import Row
-from sweeps.trial.identity import Profile
 
 HEADLINE_LIMIT = 4
 """Maximum number of metrics with a column of their own."""
@@ -40,13 +39,6 @@ class TrialColumn:
 
 
 @dataclass(frozen=True)
-class TrialHeader:
-    key: str
-    text: str
-    is_number: bool = False
-
-
-@dataclass(frozen=True)
 class TrialCell:
     text: str
     style: str
@@ -57,16 +49,15 @@ class TrialCell:
 
 @dataclass(frozen=True)
 class TrialLine:
-    trial_id: str
-    outcome: str
+    row: Row
     cells: Sequence[TrialCell]
     detail: TrialDetail
 
 
 @dataclass(frozen=True)
 class TrialList:
-    profile: Profile
-    headers: Sequence[TrialHeader]
+    columns: Sequence[TrialColumn]
+    """Those after the id."""
     lines: Sequence[TrialLine]
 
 
@@ -91,9 +82,15 @@ def build_trial_list(results: Results) -> TrialList:
     rows = sorted(results.rows, key=lambda row: (row.sweep, row.label, row.seed, row.trial_id))
     trials = [StoredTrial(row, read_metrics(row), group_points(results.read_curves(row))) for row in rows]
     columns = [*COLUMNS, *map(_make_metric_column, choose_headlines(trials)), SECONDS]
-    headers = [TrialHeader(column.key, column.header, column.value is not None) for column in columns]
-    lines = [_build_line(trial, columns, results.flag) for trial in trials]
-    return TrialList(results.profile, [TrialHeader("id", "id"), *headers], lines)
+    lines = [
+        TrialLine(
+            trial.row,
+            [_build_cell(trial, column) for column in columns],
+            build_detail(trial.row, trial.histories, results.flag),
+        )
+        for trial in trials
+    ]
+    return TrialList(columns, lines)
 
 
 def choose_headlines(trials: Sequence[StoredTrial]) -> list[str]:
@@ -121,12 +118,6 @@ def _make_metric_column(name: str) -> TrialColumn:
         return trial.metrics.get(name) if trial.row.outcome == "ok" else None
 
     return TrialColumn(name, name.replace("_", " "), lambda trial: format_significant(value(trial)), value)
-
-
-def _build_line(trial: StoredTrial, columns: Sequence[TrialColumn], flag: str) -> TrialLine:
-    row = trial.row
-    cells = [_build_cell(trial, column) for column in columns]
-    return TrialLine(row.trial_id, row.outcome, cells, build_detail(row, trial.histories, flag))
 
 
 def _build_cell(trial: StoredTrial, column: TrialColumn) -> TrialCell:
