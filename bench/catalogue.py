@@ -106,7 +106,7 @@ class Catalogue:
         """Add an artifact, as a decorator in a plug-in. Loading the same file again replaces it; VeraError if
         another artifact or sweep has the name."""
         known = self._registered.get(kind.name)
-        is_same = known is not None and _is_same_class(type(known), kind)
+        is_same = (type(known).__module__, type(known).__qualname__) == (kind.__module__, kind.__qualname__)
         if not is_same and (kind.name in self.artifact_names() or kind.name in self.sweep_names()):
             raise VeraError(_describe_clash(kind.name, f"the artifact {kind.__qualname__}"))
         self._registered[kind.name] = kind()
@@ -199,10 +199,6 @@ def _find_only(name: str, known: Collection[str]) -> str | None:
         return name
     found = [each for each in known if each.endswith(f"/{name}")]
     return found[0] if len(found) == 1 else None
-
-
-def _is_same_class(one: type, other: type) -> bool:
-    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
 def _describe_clash(name: str, what: str) -> str:

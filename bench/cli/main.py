@@ -72,7 +72,10 @@ VERBS: tuple[Callable[[Subparsers], None], ...] = (
 def main(argv: list[str] | None = None) -> int:
     """Run one verb and return its exit code."""
     replace_unprintable()
-    arguments = build_parser().parse_args(rewrite_help(sys.argv[1:] if argv is None else argv))
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["help"]:  # `vera help run` means `vera run --help`
+        words = [*words[1:], "--help"]
+    arguments = build_parser().parse_args(words)
     try:
         check_working_dir()
         load_plugins(getattr(arguments, "plugin", []))
@@ -112,11 +115,6 @@ def build_parser() -> argparse.ArgumentParser:
     for add_parser in VERBS:
         add_parser(verbs)
     return top
-
-
-def rewrite_help(words: list[str]) -> list[str]:
-    """`vera help run` means `vera run --help`."""
-    return [*words[1:], "--help"] if words[:1] == ["help"] else words
 
 
 def replace_unprintable() -> None:

@@ -73,7 +73,7 @@ def _time_step(
 ) -> StepRow:
     products = record_products(step)
     if not products:
-        ms, _ = time_alone(step, seconds, rounds)
+        ms = time_alone(step, seconds, rounds)
         return StepRow(shape_name, method_name, ms, 0.0, 0, reason="no matrix product in this step")
     replay = ProductReplay(products)
     replay()

@@ -125,11 +125,6 @@ class StepResults:
         for row in self.memory:
             yield from make_values("memory", row.shape, row.what, row.list_quantities())
 
-    def list_shapes(self) -> list[str]:
-        """Each shape once, in order of appearance."""
-        rows: list[StepRow | RivalRow | MemoryRow] = [*self.steps, *self.rivals, *self.memory]
-        return list(dict.fromkeys(row.shape for row in rows))
-
 
 @dataclass(frozen=True)
 class PerformanceBar:
@@ -210,7 +205,9 @@ def format_report(
     found: StepResults, bars: Sequence[PerformanceBar], find_title: Callable[[str], str]
 ) -> str:
     """The shapes in words, the tables and the bars."""
-    parts = ["\n".join(f"{name}: {find_title(name)}" for name in found.list_shapes())]
+    rows: list[StepRow | RivalRow | MemoryRow] = [*found.steps, *found.rivals, *found.memory]
+    shapes = dict.fromkeys(row.shape for row in rows)
+    parts = ["\n".join(f"{name}: {find_title(name)}" for name in shapes)]
     if found.steps:
         parts.append(align_table(STEP_HEADER, [row.format_cells() for row in found.steps], left=2))
     if found.rivals:

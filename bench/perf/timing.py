@@ -29,11 +29,7 @@ class TimeComparison:
 def compare(work: Work, yardstick: Work, seconds: float, min_rounds: int) -> TimeComparison:
     """Time `work` against `yardstick` for about `seconds` and at least `min_rounds` rounds. Both should be
     warm."""
-    repeats = [_choose_repeats(side) for side in (work, yardstick)]
-    pairs: list[tuple[float, float]] = []
-    started = time.perf_counter()
-    while len(pairs) < min_rounds or time.perf_counter() - started < seconds:
-        pairs.append((_time_runs(work, repeats[0]), _time_runs(yardstick, repeats[1])))
+    pairs = _time_rounds((work, yardstick), seconds, min_rounds)
     ratios = [a / b for a, b in pairs]
     medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
     return TimeComparison(
@@ -41,14 +37,9 @@ def compare(work: Work, yardstick: Work, seconds: float, min_rounds: int) -> Tim
     )
 
 
-def time_alone(work: Work, seconds: float, min_rounds: int) -> tuple[float, int]:
-    """(median milliseconds, rounds) of work without a yardstick."""
-    repeats = _choose_repeats(work)
-    times: list[float] = []
-    started = time.perf_counter()
-    while len(times) < min_rounds or time.perf_counter() - started < seconds:
-        times.append(_time_runs(work, repeats))
-    return statistics.median(times), len(times)
+def time_alone(work: Work, seconds: float, min_rounds: int) -> float:
+    """Median milliseconds of work without a yardstick."""
+    return statistics.median(ms for (ms,) in _time_rounds((work,), seconds, min_rounds))
 
 
 def compute_quartiles(values: list[float]) -> tuple[float, float]:
@@ -59,8 +50,14 @@ def compute_quartiles(values: list[float]) -> tuple[float, float]:
     return first, third
 
 
-def _choose_repeats(work: Work) -> int:
-    return max(1, math.ceil(ROUND_SECONDS * 1000 / _time_runs(work, 1)))
+def _time_rounds(works: tuple[Work, ...], seconds: float, min_rounds: int) -> list[tuple[float, ...]]:
+    """Milliseconds of each piece of work, by round."""
+    repeats = [max(1, math.ceil(ROUND_SECONDS * 1000 / _time_runs(work, 1))) for work in works]
+    rounds: list[tuple[float, ...]] = []
+    started = time.perf_counter()
+    while len(rounds) < min_rounds or time.perf_counter() - started < seconds:
+        rounds.append(tuple(_time_runs(work, count) for work, count in zip(works, repeats, strict=True)))
+    return rounds
 
 
 def _time_runs(work: Work, repeats: int) -> float:

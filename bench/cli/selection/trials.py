@@ -11,15 +11,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import (
-    DATA_DIR,
-    DATASET,
-    PLUGIN,
-    PROFILE,
-    RESULTS_DIR,
-    repeat_flags,
-    repeat_results_dir,
-)
+from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, repeat_flags, repeat_results_dir
 from bench.cli.selection.stores import CommandStore, has_published
 from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial

@@ -134,9 +134,13 @@ def check_data(arguments: argparse.Namespace) -> int:
 
 def explain_no_files(name: str, data_dir: str | None) -> str:
     """Why a data set has no files to fetch; empty if it has, or if there is no such data set."""
+    from sweeps.trial.identity import register_tables
     from vera.data.files.fetch import find_source
+    from vera.spec.registry import datasets, unseen_sets
 
-    factory = _find_factory(name)
+    register_tables()
+    registries = (datasets, unseen_sets)
+    factory: Any = next((registry.get(name) for registry in registries if name in set(registry)), None)
     if factory is None or find_source(name) is not None:
         return ""
     files, _, remedy = describe(factory, data_dir)
@@ -145,11 +149,3 @@ def explain_no_files(name: str, data_dir: str | None) -> str:
     package = getattr(factory, "package", "an installed package")
     reasons = {HERE: f"comes with {package}", USER_FILE: "is your own file"}
     return f"{name} {reasons.get(files, files)}"
-
-
-def _find_factory(name: str) -> Any | None:
-    from sweeps.trial.identity import register_tables
-    from vera.spec.registry import datasets, unseen_sets
-
-    register_tables()
-    return next((registry.get(name) for registry in (datasets, unseen_sets) if name in set(registry)), None)

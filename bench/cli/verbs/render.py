@@ -85,27 +85,23 @@ def _render_found(
     missing = [artifact for artifact, results in found.items() if not results]
     if missing and (EVERY not in arguments.names or len(missing) == len(found)):
         if EVERY in arguments.names:
-            raise VeraError(_explain_nothing(arguments))
+            raise VeraError(
+                f"No table or figure has a trial of {_describe_place(arguments)}. To see what to run: "
+                f"vera list{hint_published(arguments)}"
+            )
         hidden = _explain_hidden(missing[0], arguments, stores)
         raise VeraError(" ".join([*hidden, _explain_missing(missing[0], arguments)]))
     folder = find_target(arguments)
     for artifact, of_profiles in found.items():
         for results in of_profiles:
-            (_print_names if arguments.quiet else _print_rendering)(artifact, results, folder)
+            _print_rendering(artifact, results, folder, arguments.quiet)
     for line in _list_skipped(missing, arguments):
         print(line)
     return 0
 
 
-def describe_claims(artifact: "Artifact", results: "Results") -> Iterator[str]:
-    """Two lines per claim: its judgement and where the paper makes it, then the evidence."""
-    for claim in artifact.claims:
-        finding = claim.check(results)
-        yield f"{finding.label} at {results.profile}: {claim.text} ({claim.where})"
-        yield f"    {finding.evidence}"
-
-
-def _print_rendering(artifact: "Artifact", results: "Results", folder: Path) -> None:
+def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, quiet: bool) -> None:
+    """Write the files of an artifact. Print it with its claims or, if `quiet`, the names of the files."""
     from bench.artifact import Sheet
     from bench.render.files import write_rendering
     from bench.render.headings import make_heading
@@ -113,6 +109,10 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path) -> 
 
     rendering = artifact.render_with_notes(results)
     paths = write_rendering(rendering, folder)
+    if quiet:
+        files = ", ".join([str(paths[0]), *(path.suffix for path in paths[1:])])
+        print(f"{artifact.name} · {results.profile} profile: {files}", flush=True)
+        return
     origin = f"{results.source} trials" if artifact.needs_rows else "needs no trials"
     print(f"{artifact.name} · {results.profile} profile · {origin}\n")
     if isinstance(rendering, Sheet):
@@ -120,17 +120,10 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path) -> 
     else:
         print("\n".join([make_heading(rendering), rendering.caption, *rendering.notes]))
     print(f"\nwritten: {', '.join(map(str, paths))}")
-    for line in describe_claims(artifact, results):
-        print(line)
+    for claim in artifact.claims:
+        finding = claim.check(results)
+        print(f"{finding.label} at {results.profile}: {claim.text} ({claim.where})\n    {finding.evidence}")
     print()
-
-
-def _print_names(artifact: "Artifact", results: "Results", folder: Path) -> None:
-    from bench.render.files import write_rendering
-
-    first, *others = write_rendering(artifact.render_with_notes(results), folder)
-    files = ", ".join([str(first), *(path.suffix for path in others)])
-    print(f"{artifact.name} · {results.profile} profile: {files}", flush=True)
 
 
 def _list_skipped(missing: "Sequence[Artifact]", arguments: argparse.Namespace) -> Iterator[str]:
@@ -174,13 +167,6 @@ def _explain_hidden(
                 f"{results.store.location} has trials of {artifact.name} by {names}: to see them, load the "
                 "plug-in with --plugin FILE."
             )
-
-
-def _explain_nothing(arguments: argparse.Namespace) -> str:
-    hint = hint_published(arguments)
-    return (
-        f"No table or figure has a trial of {_describe_place(arguments)}. To see what to run: vera list{hint}"
-    )
 
 
 def _describe_place(arguments: argparse.Namespace) -> str:

@@ -1,9 +1,12 @@
-"""Help: every verb ends with examples that the parser accepts, and defaults are documented."""
+"""Help: every verb ends with examples that the parser accepts, and defaults are documented. Help and error
+messages equal a golden file, word for word; to update it, see tests/helpers/messages.py."""
 
+import difflib
 import shlex
+import sys
 
 import pytest
-from messages import find_verbs
+from messages import GOLDEN, collect_messages, find_verbs
 
 from bench.cli.main import build_parser, main
 from bench.cli.verbs.launch import EXAMPLES
@@ -51,3 +54,10 @@ def test_help_names_every_key_of_only():
     keys = set(_collect_facets(find_sweep("toy-demo").trials("smoke")[0]))
     assert all(key in text for key in keys if not key.startswith("method."))
     assert "method.SETTING" in text
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="argparse formats help differently")
+def test_messages_equal_the_golden_file():
+    old, new = GOLDEN.read_text(encoding="utf-8"), collect_messages()
+    difference = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1))
+    assert not difference, "\n".join(difference)
