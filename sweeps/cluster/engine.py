@@ -12,7 +12,9 @@ from sweeps.cluster.exports import Exports
 from sweeps.cluster.gpu_packing import check_packable
 from sweeps.cluster.preflight import check_nodes
 from sweeps.run.conditions import Conditions
+from sweeps.run.record import Ending, build_record_from_report
 from sweeps.store.location import Location, resolve_location
+from sweeps.store.row import Record
 from sweeps.trial.identity import Trial
 
 
@@ -53,6 +55,17 @@ def build_job(trial: Trial, attempt: int, gpus: float, milestones: Sequence[int]
     return TrialJob(about, gpus=gpus, before="", milestones=list(milestones))
 
 
+def build_job_record(
+    trial: Trial, job: TrialJob, engine: Engine, ending: Ending, report: Mapping[str, Any]
+) -> Record:
+    """The record of a job that its worker cannot write, from the worker's last report."""
+    own = {name: job[name] for name in ("attempt", "gpus", "before")}
+    conditions = replace(engine.conditions, checkpoint_dir=resolve_location(engine.checkpoints), **own)
+    metrics, seconds = report.get("metrics", {}), report.get("trained_seconds", 0.0)
+    record = build_record_from_report(trial, conditions, ending, metrics, seconds)
+    return replace(record, row=replace(record.row, **report.get("worker", {})))
+
+
 def build_worker_settings(engine: Engine) -> dict[str, Any]:
     """What all workers of a run share: conditions, store and plug-ins, with absolute paths."""
     data_dir = None if engine.conditions.data_dir is None else str(Path(engine.conditions.data_dir).resolve())
@@ -66,23 +79,14 @@ def build_worker_settings(engine: Engine) -> dict[str, Any]:
 @contextmanager
 def open_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
     """A checked cluster: the resources of its largest node, and a temporary folder for Tune with a short
-    path, because socket paths have a length limit. Ray is not imported before this."""
+    path, because socket paths have a length limit. Ray is not imported before this. Raise `EngineError` for
+    everything that can be found wrong before training."""
     with connect(engine.address) as available, tempfile.TemporaryDirectory(prefix="vera-") as folder:
-        _check_cluster(engine, available)
+        if engine.pack_gpus:
+            check_packable(available)
+        check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
+        if resolve_address(engine.address):
+            settings = build_worker_settings(engine)
+            data_dir = settings["conditions"]["data_dir"]
+            check_nodes(engine.store, [*([data_dir] if data_dir else []), *settings["plugins"]])
         yield available, folder
-
-
-def _check_cluster(engine: Engine, available: Mapping[str, float]) -> None:
-    """Raise `EngineError` for everything that can be found wrong with the cluster before training."""
-    if engine.pack_gpus:
-        check_packable(available)
-    check_resources(engine.conditions.cpus, engine.conditions.gpus, available)
-    if resolve_address(engine.address):
-        check_nodes(engine.store, _list_needed_paths(engine))
-
-
-def _list_needed_paths(engine: Engine) -> list[str]:
-    """What every node must see besides the store: the data directory and the plug-ins."""
-    settings = build_worker_settings(engine)
-    data_dir = settings["conditions"]["data_dir"]
-    return [*([data_dir] if data_dir else []), *settings["plugins"]]

@@ -4,15 +4,21 @@ Workers write the rows. A trial that Tune gives up gets its row here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sweeps.cluster.engine import Engine, TrialJob, build_job, build_worker_settings, open_cluster
+from sweeps.cluster.engine import (
+    Engine,
+    TrialJob,
+    build_job,
+    build_job_record,
+    build_worker_settings,
+    open_cluster,
+)
 from sweeps.cluster.gpu_packing import list_retries, measure_shares
 from sweeps.errors import StoreError
 from sweeps.run.checkpoint_store import delete_checkpoints
 from sweeps.run.progress import TrialListener
-from sweeps.run.record import LOG_TAIL, Ending, build_record_from_report, check_storable
+from sweeps.run.record import LOG_TAIL, Ending, check_storable
 from sweeps.run.scrub import scrub
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.store.store import DELAY, Store
@@ -114,11 +120,6 @@ def _write_failure(
     is_memory = "OutOfMemory" in reason or "low on memory" in reason
     outcome: Outcome = "out_of_memory" if is_memory else "error"
     ending = Ending(outcome, last.get("trained_steps", 0), line[:500], scrub(reason)[-LOG_TAIL:])
-    own = {name: job[name] for name in ("attempt", "gpus", "before")}
-    conditions = replace(engine.conditions, checkpoint_dir=str(engine.checkpoints), **own)
-    record = build_record_from_report(
-        trial, conditions, ending, last.get("metrics", {}), last.get("trained_seconds", 0.0)
-    )
-    row = replace(record.row, **last.get("worker", {}))
-    store.write(replace(record, row=row))
-    return row
+    record = build_job_record(trial, job, engine, ending, last)
+    store.write(record)
+    return record.row

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from sweeps.cluster.engine import Engine, build_worker_settings, open_cluster
 from sweeps.cluster.execute import check_data, ensure_rows
 from sweeps.cluster.gpu_packing import measure_shares
-from sweeps.cluster.search_jobs import SearchJobs
 from sweeps.errors import EngineError
 from sweeps.run.progress import TrialListener
 from sweeps.run.record import check_storable
@@ -80,7 +79,7 @@ def run_search(
 
 def _run_proposer(proposer: Proposer, engine: Engine, listener: TrialListener, store: Store) -> None:
     with open_cluster(engine) as (available, folder):
-        from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler
+        from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler, SearchJobs
         from sweeps.cluster.tuner import TuneRequest, run_tuner
 
         gpus = _choose_gpus(proposer, engine, available, listener)

@@ -157,7 +157,8 @@ class Configuration:
         technical reasons."""
         if not self.is_complete:
             return None
-        scores = [self._score_row(row) for row in self.rows.values()]
+        objectives = self.search.objectives
+        scores = [[objective.score_row(row) for objective in objectives] for row in self.rows.values()]
         if any(score is None for of_seed in scores for score in of_seed):
             return None
         columns = zip(*scores, strict=True)
@@ -167,9 +168,6 @@ class Configuration:
         )
         stops = [row.outcome_step for row in self.rows.values() if row.outcome == "stopped_early"]
         return SearchScore(together, min(stops) if stops else None)
-
-    def _score_row(self, row: Row) -> list[float | None]:
-        return [objective.score_row(row) for objective in self.search.objectives]
 
 
 def find_best(configurations: Iterable[Configuration]) -> list[Configuration]:

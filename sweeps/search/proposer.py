@@ -15,18 +15,22 @@ If the first seed diverged, the others are judged too.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sweeps.search.declaration import Configuration, Search
-from sweeps.search.sampler_factory import build_sampler
-from sweeps.search.samplers import Sampler
-from sweeps.search.space import Point
+from sweeps.search.objective import SearchScore
+from sweeps.search.samplers import SAMPLERS, GridSampler, RandomSampler, Sampler
+from sweeps.search.space import Point, Space
 from sweeps.search.stopping_rules import StoppingRule
 from sweeps.store.row import FAILURES, CurvePoint, Row
 from sweeps.trial.identity import Profile, Trial
+from vera.errors import SettingError
+from vera.spec.settings import suggest_or_list
 
 REPETITIONS = 50
 """Repeated proposals in a row after which the search ends."""
+SEEDS = 2**32
+"""The number of seeds that NumPy's generator accepts; TPE draws from it."""
 
 
 class Proposer:
@@ -58,7 +62,8 @@ class Proposer:
         self.issued: list[Trial] = []
         self.owners: dict[str, Configuration] = {}
         """The configurations of the issued trials, by trial id."""
-        self._resume()
+        for entry in self._iterate_unfinished():  # those of earlier runs come first
+            self._queue(entry)
 
     def record_milestones(self, row: Row, curves: Iterable[CurvePoint]) -> None:
         """Record a stored trial's scores at the rule's milestones, if it has the first seed."""
@@ -97,9 +102,7 @@ class Proposer:
         if entry.is_complete and not was_complete:
             self.sampler.learn(entry.point, entry.compute_score())
         elif not entry.is_complete and self.rule.milestones and row.seed == self.search.seeds[0]:
-            if (
-                row.outcome in FAILURES
-            ):  # the configuration cannot get a score, so the other seeds are not run
+            if row.outcome in FAILURES:  # no score is possible, so the other seeds are not run
                 self.sampler.learn(entry.point, None)
             else:
                 self._queue(entry)
@@ -142,11 +145,6 @@ class Proposer:
     def _iterate_unfinished(self) -> Iterator[Configuration]:
         return (entry for entry in self.known.values() if entry.key in self.begun and not entry.is_complete)
 
-    def _resume(self) -> None:
-        """Queue the unfinished configurations of earlier runs first."""
-        for entry in self._iterate_unfinished():
-            self._queue(entry)
-
     def _queue(self, entry: Configuration) -> None:
         """Queue the missing trials of a configuration; under a rule the first seed alone while it is
         missing."""
@@ -159,3 +157,25 @@ class Proposer:
 
 def _list_missing(entry: Configuration) -> list[Trial]:
     return [trial for trial in entry.trials if trial.spec.seed not in entry.rows]
+
+
+def build_sampler(
+    name: str, space: Space, objectives: int, seed: int, known: Sequence[tuple[Point, SearchScore | None]]
+) -> Sampler:
+    """The sampler of this name, which has learned the known points. Only TPE imports Optuna."""
+    if name not in SAMPLERS:
+        raise SettingError(f"There is no sampler '{name}'.{suggest_or_list(name, list(SAMPLERS))}")
+    if not 0 <= seed < SEEDS:
+        raise SettingError(
+            f"The sampler's seed must be an integer from 0 to {SEEDS - 1}, got {seed}: change --sampler-seed."
+        )
+    if name == "grid":
+        return GridSampler(space)
+    if name == "random":
+        return RandomSampler(space, seed)
+    from sweeps.search.tpe import TpeSampler
+
+    sampler = TpeSampler(space, objectives, (seed + len(known)) % SEEDS)
+    for point, score in known:
+        sampler.learn(point, score)
+    return sampler

@@ -2,7 +2,7 @@
 
 `GridSampler` enumerates the declared values. `RandomSampler` draws the same sequence for the same seed: a
 resumed search proposes the same points again and finds them in the store. The learning sampler is in
-`sweeps.search.tpe`; `sweeps.search.sampler_factory` builds a sampler by name.
+`sweeps.search.tpe`; `sweeps.search.proposer.build_sampler` builds a sampler by name.
 """
 
 import random
@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 
 from sweeps.search.objective import SearchScore
 from sweeps.search.space import Point, Space
+
+SAMPLERS = ("grid", "random", "tpe")
 
 
 class Sampler(ABC):

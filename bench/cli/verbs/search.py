@@ -17,7 +17,7 @@ from bench.cli.search_summary import describe_end, describe_failures, describe_r
 from bench.cli.selection.stores import CommandStore
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
-from sweeps.search.sampler_factory import SAMPLERS
+from sweeps.search.samplers import SAMPLERS
 from sweeps.search.stopping_rules import SCHEDULERS
 from vera.errors import SettingError
 

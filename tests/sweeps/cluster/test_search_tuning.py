@@ -11,8 +11,7 @@ from store_helpers import make_row
 
 from sweeps.cluster import search_run
 from sweeps.cluster.engine import Engine
-from sweeps.cluster.search_jobs import SearchJobs
-from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler
+from sweeps.cluster.search_tuning import ProposerSearcher, RuleScheduler, SearchJobs
 from sweeps.errors import StoreError
 from sweeps.run.conditions import Conditions
 from sweeps.run.progress import TrialListener

@@ -11,7 +11,7 @@ from locations import ROOT
 from search_space import SPACE, SPEC
 
 from sweeps.search.objective import SearchScore
-from sweeps.search.sampler_factory import build_sampler
+from sweeps.search.proposer import build_sampler
 from sweeps.search.space import Space, choice
 from vera.errors import SettingError
 
