@@ -1,5 +1,5 @@
 """The rows of one profile in a store, as tables and figures read them: rows, cells, arrays and curves of
-declared trials, and notes for the reader.
+declared trials, the first seed of a trial, and notes for the reader.
 
 Which rows belong to a declared trial is defined in `sweeps.trial.matching`. Imports neither torch nor ray.
 """
@@ -23,6 +23,8 @@ from sweeps.trial.identity import PROTOCOL, Profile, Trial
 from sweeps.trial.matching import RowMatcher
 
 Source = Literal["local", "published"]
+ONE_SEED: Mapping[Profile, tuple[int, ...]] = {"smoke": (0,), "laptop": (0,), "paper": (0,)}
+"""The seeds of a figure that shows the first seed only."""
 
 
 @dataclass
@@ -137,3 +139,39 @@ def open_store(location: Location, create: bool = False, needed: bool = True) ->
 def read_metrics(row: Row) -> dict[str, float]:
     """The final metrics of the row by name."""
     return dict(json.loads(row.metrics))
+
+
+@dataclass(frozen=True)
+class FirstSeed:
+    """The row with the lowest seed of a trial, whatever its outcome, and its arrays and metrics."""
+
+    row: Row | None = None
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_ok(self) -> bool:
+        return self.row is not None and self.row.outcome == "ok"
+
+    @property
+    def outcome(self) -> str:
+        """For readers: not run, ok, diverged, out of memory."""
+        return "not run" if self.row is None else self.row.outcome.replace("_", " ")
+
+    @property
+    def failure(self) -> str:
+        """Why it has no result: not run, diverged at step 17. Empty if it ended ok."""
+        if self.row is None:
+            return self.outcome
+        return "" if self.is_ok else f"{self.outcome} at step {self.row.outcome_step:,}"
+
+
+def find_first_seed(results: Results, trial: Trial, only_ok: bool = False) -> FirstSeed:
+    """The first seed of a trial; with `only_ok`, the first that ended ok."""
+    rows = [row for row in results.find_rows(trial) if row.outcome == "ok" or not only_ok]
+    return FirstSeed(rows[0], results.read_arrays(rows[0]), read_metrics(rows[0])) if rows else FirstSeed()
+
+
+def find_first_rows(results: Results, trials: Iterable[Trial]) -> list[Row]:
+    """The rows of the first seed of these trials."""
+    return [row for trial in trials for row in results.find_rows(trial)[:1]]

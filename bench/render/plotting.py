@@ -56,6 +56,16 @@ def tile_colour_images(images: NDArray[Any], columns: int, gap: int = 1) -> NDAr
     return np.stack(sheets if len(sheets) == 3 else sheets[:1] * 3, axis=-1)
 
 
+def draw_image(axis: Any, image: NDArray[Any] | None, reason: str) -> None:
+    """Draw the image, or the reason if there is none."""
+    axis.set(xticks=(), yticks=())
+    axis.spines[:].set_visible(False)
+    if image is None:
+        axis.text(0.5, 0.5, reason, ha="center", va="center", transform=axis.transAxes)
+    else:
+        axis.imshow(image, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+
+
 def save_figure(figure: Any, file: BinaryIO | str | Path, kind: FigureFormat = "png") -> None:
     """Write the figure without a date, so the same rows give the same bytes."""
     import matplotlib

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing
-from bench.judging.first_seed import ONE_SEED, find_first_rows, find_first_seed
-from bench.judging.results import Results
+from bench.judging.results import ONE_SEED, Results, find_first_rows, find_first_seed
 from bench.paper.experiments.images import IMAGES, ImageSetting
 from bench.paper.image_artifact import FirstSetArtifact
 from bench.render.plotting import COLOURS, create_panels

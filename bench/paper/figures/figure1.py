@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.claims import Claim, Finding, require_all
-from bench.judging.first_seed import find_first_seed
-from bench.judging.results import Results, read_metrics
+from bench.judging.results import Results, find_first_seed, read_metrics
 from bench.paper.experiments.toy_judging import (
     ModelLikelihood,
     SampleEvaluation,

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above
-from bench.judging.first_seed import ONE_SEED, find_first_rows, find_first_seed
-from bench.judging.results import Results
+from bench.judging.results import ONE_SEED, Results, find_first_rows, find_first_seed
 from bench.paper.experiments.nice import NICE
-from bench.paper.figures.image_panel import draw_image
-from bench.render.plotting import create_panels, tile_images
+from bench.render.plotting import create_panels, draw_image, tile_images
 from sweeps.trial.identity import Profile, Trial
 
 ENTROPY, NO_ENTROPY = "VERA λ=1", "VERA λ=0"

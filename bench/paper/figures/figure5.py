@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing, ExperimentArtifact
-from bench.judging.first_seed import find_first_seed
-from bench.judging.results import Results
+from bench.judging.results import Results, find_first_seed
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 from bench.render.plotting import create_panels, tile_images
 from sweeps.trial.identity import Profile, Trial

@@ -8,11 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing, ExperimentArtifact
-from bench.judging.first_seed import ONE_SEED, FirstSeed, find_first_rows, find_first_seed
-from bench.judging.results import Results
+from bench.judging.results import ONE_SEED, FirstSeed, Results, find_first_rows, find_first_seed
 from bench.paper.experiments.tabular import TABULAR
-from bench.paper.figures.image_panel import describe_acceptance, draw_image
-from bench.render.plotting import create_panels, tile_images
+from bench.paper.figures.image_figures import describe_acceptance
+from bench.render.plotting import create_panels, draw_image, tile_images
 from sweeps.trial.identity import Profile, Trial
 
 TITLES = {"generated_samples": "generator samples", "refined_samples": "after 100 MALA steps"}

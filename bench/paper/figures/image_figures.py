@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.artifact import Drawing
-from bench.judging.first_seed import ONE_SEED, FirstSeed, find_first_rows, find_first_seed
-from bench.judging.results import Results
+from bench.judging.results import ONE_SEED, FirstSeed, Results, find_first_rows, find_first_seed, read_metrics
 from bench.paper.experiments.images import IMAGES, ImageSetting
-from bench.paper.figures.image_panel import ImagePanel, describe_acceptance, draw_image
 from bench.paper.image_artifact import ImageArtifact
-from bench.render.plotting import create_panels, tile_colour_images
+from bench.render.plotting import create_panels, draw_image, tile_colour_images
+from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial
 
 LABEL = "VERA α=100"
@@ -38,6 +37,15 @@ CLASS_NAMES = {"cifar10": CIFAR10, "cifar100": CIFAR100}
 """The classes that are shown, in the order of the data set's labels."""
 COLUMNS = 10
 """Images in a row."""
+
+
+@dataclass(frozen=True)
+class ImagePanel:
+    """An image with its title. If the image is None, `reason` says why."""
+
+    title: str
+    image: NDArray[Any] | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,13 @@ class StoredSamples:
         for label, count in enumerate(counts):
             sheet[label, :count] = samples[labels == label]
         return ImagePanel(title, tile_colour_images(sheet.reshape(-1, *samples.shape[1:]), int(counts.max())))
+
+
+def describe_acceptance(rows: Sequence[Row]) -> str:
+    """The share of MALA proposals that were accepted, for a caption; empty if no row has it."""
+    found = [read_metrics(row).get("refinement_acceptance") for row in rows]
+    shares = [f"{100 * value:.0f} %" for value in found if value is not None]
+    return f" Of the MALA proposals {' and '.join(shares)} were accepted." if shares else ""
 
 
 def name_class(data: ImageSetting, label: int) -> str:

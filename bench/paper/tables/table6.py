@@ -18,8 +18,7 @@ from typing import Any
 
 from bench.artifact import Column, DataArtifact, DataSets, Sheet, Value, on_all
 from bench.judging.claims import Claim, Finding
-from bench.judging.first_seed import find_first_rows
-from bench.judging.results import Results, read_metrics
+from bench.judging.results import Results, find_first_rows, read_metrics
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.experiments.tabular_data import LABELS, TableSetting, read_data_notes
 from bench.paper.tables.accuracy import ACCURACY, BEST, check_more_accurate, to_percent
