@@ -8,18 +8,18 @@ from vera.evaluation.classification import (
     predict,
 )
 from vera.evaluation.digit_features import DigitFeatures, DigitRecipe
-from vera.evaluation.ess import (
+from vera.evaluation.estimator_quality import (
     effective_sample_size,
     gaussian_ess,
     matched_gaussian_ess,
     posterior_ess,
     prior_ess,
+    score_error,
     shifted_gaussian_ess,
 )
 from vera.evaluation.features import Description, FeatureNetwork
 from vera.evaluation.frechet import Moments, frechet_distance, kernel_distance
 from vera.evaluation.grid import (
-    Normaliser,
     PlaneGrid,
     density_image,
     grid_log_likelihood,
@@ -27,7 +27,7 @@ from vera.evaluation.grid import (
 )
 from vera.evaluation.inception import TorchFidelityInception, TorchScriptInception, load_inception
 from vera.evaluation.likelihood import Estimate, LikelihoodEvaluation, best_of_batches, log_likelihood
-from vera.evaluation.modes import ModeCount, count_modes, mode_numbers, mode_shares
+from vera.evaluation.modes import count_modes, mode_numbers, mode_shares
 from vera.evaluation.outliers import (
     bin_scores,
     compute_aurocs,
@@ -36,22 +36,18 @@ from vera.evaluation.outliers import (
     outlier_scores,
 )
 from vera.evaluation.quality import (
-    ImageQuality,
-    InceptionScore,
-    Reference,
     compute_reference,
     image_quality,
     inception_score,
 )
-from vera.evaluation.refinement import (
-    RefinedSamples,
-    SortedSamples,
+from vera.evaluation.samples import (
+    draw_exact_samples,
+    draw_training_samples,
+    energy_distance,
     refine_samples,
     sort_by_class,
     trace_chains,
 )
-from vera.evaluation.samples import draw_exact_samples, draw_training_samples, energy_distance
-from vera.evaluation.score_bias import ScoreErrorSummary, score_error
 
 __all__ = [
     "ClassificationEvaluation",
@@ -60,18 +56,10 @@ __all__ = [
     "DigitRecipe",
     "Estimate",
     "FeatureNetwork",
-    "ImageQuality",
-    "InceptionScore",
     "LikelihoodEvaluation",
-    "ModeCount",
     "Moments",
-    "Normaliser",
     "PlaneGrid",
-    "Reference",
-    "RefinedSamples",
     "Reliability",
-    "ScoreErrorSummary",
-    "SortedSamples",
     "TorchFidelityInception",
     "TorchScriptInception",
     "auroc",

@@ -24,7 +24,7 @@ from vera.evaluation.features import FeatureNetwork, as_bytes
 from vera.evaluation.inception import find_inception_file, load_inception
 from vera.evaluation.outliers import bin_scores, compute_aurocs, outlier_metrics, outlier_scores
 from vera.evaluation.quality import compute_reference, image_quality
-from vera.evaluation.refinement import refine_samples, sort_by_class, trace_chains
+from vera.evaluation.samples import refine_samples, sort_by_class, trace_chains
 from vera.models.classifier import Classifier
 from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode

@@ -15,7 +15,7 @@ from torch import Tensor
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel
 from vera.evaluation.classification import ClassificationEvaluation, Reliability, is_collapsed, predict
-from vera.evaluation.refinement import refine_samples
+from vera.evaluation.samples import refine_samples
 from vera.models.classifier import Classifier
 from vera.models.generator import Generator
 from vera.samplers import LatentRefiner

@@ -82,10 +82,6 @@ class StackedMNIST(DataSet):
         """Return these triples of digits as images (N, 3, side, side) in [-1, 1]."""
         return scale_pixels(resize_images(digits[0][triples], self.side))
 
-    def compute_modes(self, digits: LabelledDigits, triples: Tensor) -> Tensor:
-        """Return the mode of each triple: its first digit gives the ones, its last the hundreds."""
-        return encode_modes(digits[1][triples])
-
     def compute_mode_shares(self) -> Tensor:
         """Return the probability of each of the 1,000 modes: the product of its digits' shares."""
         shares = self.train[1].bincount(minlength=10).double() / len(self.train[1])
@@ -126,11 +122,6 @@ class TripleStream(EpochStream):
 def draw_triples(count: int, n: int, seed: int) -> Tensor:
     """Return n × 3 numbers below `count` from numpy's legacy generator, which takes seeds of 32 bits."""
     return torch.from_numpy(np.random.RandomState(seed % 2**32).randint(count, size=(n, 3)))
-
-
-def encode_modes(classes: Tensor) -> Tensor:
-    """Return Σ_j digit_j · 10^j of digits (N, 3)."""
-    return (classes * torch.tensor([1, 10, 100])).sum(1)
 
 
 def resize_images(pixels: Tensor, side: int) -> Tensor:
