@@ -46,6 +46,11 @@ class DataSet(ABC):
 
     name: str
     data_dim: int
+    scale: tuple[Tensor, Tensor] | None = None
+    """Centre and width of each coordinate if points are scaled: a point is (x − centre) / width, where x is
+    in the units of the user."""
+    given_shape: tuple[int, ...] | None = None
+    """Shape of a point as the user gave it, if the data set flattens images."""
 
     @property
     @abstractmethod

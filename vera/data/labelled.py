@@ -21,7 +21,7 @@ from torch import Tensor
 
 from vera.data.contract import DataSet, Stream, check_finite
 from vera.data.epochs import EpochStream, choose_rows
-from vera.errors import SettingError
+from vera.errors import SettingError, VeraError
 from vera.training.random_state import derive_seed
 
 
@@ -86,30 +86,28 @@ class SplitFacts(NamedTuple):
 class Split(DataSet):
     """Training points with some or all labels, and labelled held-out points (points float32, labels int64).
 
-    `labelled_rows` are the training rows whose label a method may see; None means all of them. If the points
-    are standardised columns of a table, `scale` holds the centre and the width of each column: a point is
-    (column − centre) / width.
+    `labelled_rows` are the training rows whose label a method may see; None means all of them. Without
+    `held_out` all points train, and the split cannot be used to evaluate.
     """
-
-    scale: tuple[Tensor, Tensor] | None = None
 
     def __init__(
         self,
         source: LabelledData,
         train: tuple[Tensor, Tensor],
-        held_out: tuple[Tensor, Tensor],
+        held_out: tuple[Tensor, Tensor] | None,
         labelled_rows: Tensor | None,
     ) -> None:
         self.name, self.data_dim, self.classes = source.name, source.data_dim, source.classes
         self.side, self.channels = source.side, source.channels
         self.source = source
         self.train, self.train_labels = train
-        self.held_out, self.held_out_labels = held_out
+        self.held_out, self.held_out_labels = held_out or (train[0][:0], train[1][:0])
         self.labelled_rows = labelled_rows
         if labelled_rows is not None and not len(labelled_rows):
             raise SettingError(f"The data set '{self.name}' has no labelled rows; a classifier needs some.")
         self._check("training", *train)
-        self._check("held-out", *held_out)
+        if held_out is not None:
+            self._check("held-out", *held_out)
 
     @property
     def fingerprint(self) -> str:
@@ -138,6 +136,8 @@ class Split(DataSet):
         )
 
     def test_points(self, seed: int, n: int | None = None) -> Tensor:
+        if not len(self.held_out):
+            raise VeraError(f"The data set '{self.name}' has no held-out points; all of its points train.")
         return choose_rows(
             self.held_out, n, torch.Generator().manual_seed(derive_seed(seed, "held-out points"))
         )

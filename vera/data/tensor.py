@@ -1,11 +1,13 @@
-"""User data: an (N, D) tensor or array of floats, used in shuffled epochs.
+"""User data: an (N, D) tensor or array of floats, or (N, C, H, W) images, used in shuffled epochs.
 
 The points are copied once, to float32 on the CPU, so the fingerprint stays valid if the caller changes the
-original. Trap: a NaN or an infinity raises `DataCorrupt`. If such rows were dropped, the user would train on
-other data than expected; if they were kept, the run would end as *diverged*, as if the method had failed.
+original. `vera/data/user_data.py` reads other inputs (frames, pairs, torch data sets). Trap: a NaN or an
+infinity raises `DataCorrupt`. If such rows were dropped, the user would train on other data than expected; if
+they were kept, the run would end as *diverged*, as if the method had failed.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,20 +22,31 @@ from vera.errors import SettingError, VeraError
 from vera.spec.settings import Count, validate_arguments
 from vera.training.random_state import derive_seed
 
+MAX_COLOURS = 4
+"""Images with more channels than this, whose last axis is at most this long, have their channels last."""
 Points = Tensor | NDArray[np.floating[Any]]
 
 
 class TensorData(DataSet):
-    """A tensor or array of points, with an optional test set."""
+    """A tensor or array of points or images, with an optional test set."""
+
+    channels: int | None = None
+    side: int | None = None
+    """Channels and side of a point that is a square image."""
+    feature_names: tuple[str, ...] | None = None
 
     def __init__(self, x: Points, test: Points | None = None, name: str = "tensor") -> None:
         self.name = name
         self.train = _convert_points(x, "the training data")
         self.test = None if test is None else _convert_points(test, "the test data")
-        self.data_dim = self.train.shape[1]
-        if self.test is not None and self.test.shape[1] != self.data_dim:
+        shape = self.train.shape[1:]
+        self.data_dim = shape.numel()
+        if len(shape) == 3:
+            self.channels, self.side = shape[0], find_side(shape)
+        if self.test is not None and self.test.shape[1:] != shape:
             raise SettingError(
-                f"The training data has {self.data_dim} columns, the test data {self.test.shape[1]}."
+                f"The training data have {_describe_point(shape)}, "
+                f"the test data {_describe_point(self.test.shape[1:])}."
             )
         check_finite(self.train, name, "training")
         if self.test is not None:
@@ -61,32 +74,21 @@ class TensorData(DataSet):
         return choose_rows(self.test, n, torch.Generator().manual_seed(derive_seed(seed, TEST_POINTS)))
 
 
-def as_dataset(data: Any) -> DataSet:
-    """Return a data set unchanged, and a tensor or an array as `TensorData`."""
-    if isinstance(data, DataSet):
-        return data
-    if isinstance(data, Tensor | np.ndarray):
-        return TensorData(data)
-    raise SettingError(
-        "Data must be a DataSet, a torch.Tensor or a numpy array, "
-        f"got {type(data).__name__}{_suggest_conversion(data)}."
-    )
+def find_side(shape: Sequence[int]) -> int | None:
+    """Return the side of a square image of shape (channels, height, width); None for other images."""
+    return shape[2] if shape[1] == shape[2] else None
 
 
-def _suggest_conversion(data: Any) -> str:
-    """Return how to convert common containers; they are recognised by attributes, so pandas is not
-    imported."""
-    if isinstance(data, list | tuple):
-        return "; pass torch.tensor(data)"
-    if hasattr(data, "to_numpy"):
-        return "; pass df.to_numpy()"
-    return "; pass its points, data.tensors[0]" if hasattr(data, "tensors") else ""
+def _describe_point(shape: Sequence[int]) -> str:
+    return f"{shape[0]} columns" if len(shape) == 1 else f"images of shape {tuple(shape)}"
 
 
-def _convert_points(x: Any, what: str) -> Tensor:
+def check_points(x: Any, what: str) -> None:
+    """Raise `SettingError` unless x is a dense tensor or array of points or images, of any dtype."""
     if not isinstance(x, Tensor | np.ndarray):
         raise SettingError(
-            f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}{_suggest_conversion(x)}."
+            f"{what} must be a torch.Tensor or a numpy array, got {type(x).__name__}; "
+            "vera.data.as_dataset converts frames, pairs and torch data sets."
         )
     if isinstance(x, np.ma.MaskedArray) or (isinstance(x, Tensor) and x.layout != torch.strided):
         raise SettingError(
@@ -97,17 +99,35 @@ def _convert_points(x: Any, what: str) -> Tensor:
         raise SettingError(
             f"{what} must have values; a tensor on the device 'meta' has none. Create it on the device 'cpu'."
         )
+    shape = tuple(x.shape)
     if x.ndim and len(x) == 0:
-        raise SettingError(f"{what} must have at least one point, got shape {tuple(x.shape)}.")
-    if x.ndim != 2 or x.shape[1] == 0:
-        hint = "; x.reshape(len(x), -1) flattens images" if x.ndim else ""
-        raise SettingError(f"{what} must be (points, dimensions), got shape {tuple(x.shape)}{hint}.")
+        raise SettingError(f"{what} must have at least one point, got shape {shape}.")
+    if x.ndim not in (2, 4) or 0 in shape:
+        hint = {1: "; use x.reshape(-1, 1)", 3: "; x[:, None] adds the channel"}.get(x.ndim, "")
+        raise SettingError(
+            f"{what} must be (points, dimensions) or images (points, channels, height, width), "
+            f"got shape {shape}{hint}."
+        )
+    if x.ndim == 4 and shape[1] > MAX_COLOURS >= shape[3]:
+        transposed = "x.permute(0, 3, 1, 2)" if isinstance(x, Tensor) else "x.transpose(0, 3, 1, 2)"
+        raise SettingError(
+            f"{what} must be images (points, channels, height, width), got shape {shape}; use {transposed}."
+        )
+
+
+def check_floats(x: Points, what: str) -> None:
+    """Raise `SettingError` unless x has floats."""
     floating = x.is_floating_point() if isinstance(x, Tensor) else np.issubdtype(x.dtype, np.floating)
     if not floating:
         raise SettingError(
             f"{what} must be floats, got {x.dtype}; convert with .float() or .astype(float) "
             "and add uniform noise of one quantisation step."
         )
+
+
+def _convert_points(x: Any, what: str) -> Tensor:
+    check_points(x, what)
+    check_floats(x, what)
     if isinstance(x, Tensor):
         return x.detach().to("cpu", torch.float32, copy=True).contiguous()
     with np.errstate(

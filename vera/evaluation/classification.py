@@ -118,6 +118,8 @@ class ClassificationEvaluation:
     """Evaluates the classifier on all held-out points; pass it to the Trainer as `evaluate`."""
 
     def __init__(self, split: Split) -> None:
+        if not len(split.held_out):
+            raise SettingError(f"The data set '{split.name}' has no held-out points to evaluate on.")
         self.split = split
 
     def __call__(self, method: Any) -> dict[str, float]:

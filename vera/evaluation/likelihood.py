@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from vera.data.contract import DataSet
-from vera.data.tensor import as_dataset
+from vera.data.user_dataset import as_dataset
 from vera.errors import IncompatibleModel, SettingError
 from vera.gradients import LogDensity
 from vera.models.contract import Density

@@ -113,15 +113,16 @@ def test_the_trainer_refuses_a_tensor_that_is_not_finite():
         (torch.zeros(3, 2, dtype=torch.int64), ["floats", "torch.int64", ".float()"]),
         (np.zeros((3, 2), dtype=np.uint8), ["floats", "uint8"]),
         (torch.zeros(3, 2, dtype=torch.bool), ["floats", "torch.bool"]),
-        (torch.zeros(3), ["shape (3,)"]),
-        (np.zeros((3, 1, 28, 28)), ["shape (3, 1, 28, 28)", "x.reshape(len(x), -1)"]),
+        (torch.zeros(3), ["shape (3,)", "x.reshape(-1, 1)"]),
+        (np.zeros((3, 28, 28)), ["shape (3, 28, 28)", "x[:, None]"]),
+        (np.zeros((3, 28, 28, 1)), ["shape (3, 28, 28, 1)", "x.transpose(0, 3, 1, 2)"]),
+        (torch.zeros(3, 28, 28, 3), ["shape (3, 28, 28, 3)", "x.permute(0, 3, 1, 2)"]),
         (torch.zeros(3, 0), ["shape (3, 0)"]),
-        ([[1.0, 2.0]], ["list", "torch.tensor(data)"]),
+        (np.array([["a", 1.0]], dtype=object), ["floats", "object"]),
+        ([[1.0, 2.0]], ["list"]),
         (torch.tensor(1.0), ["shape ()."]),
         (np.array(1.0), ["shape ()."]),
         (torch.zeros(3, 2, device="meta"), ["'meta'", "'cpu'"]),
-        (pd.DataFrame({"a": [1.0]}), ["DataFrame", "df.to_numpy()"]),
-        (TensorDataset(torch.zeros(3, 2)), ["TensorDataset", "data.tensors[0]"]),
     ],
 )
 def test_input_that_is_not_points_is_refused_with_a_hint(x, facts):
@@ -131,6 +132,22 @@ def test_input_that_is_not_points_is_refused_with_a_hint(x, facts):
         TensorData(x)
     with raises_with(SettingError, *facts):
         TensorData(torch.zeros(3, 2), test=x)
+
+
+@pytest.mark.parametrize("x", [pd.DataFrame({"a": [1.0]}), TensorDataset(torch.zeros(3, 2))])
+def test_other_containers_are_refused_with_a_hint(x):
+    with raises_with(SettingError, type(x).__name__, "vera.data.as_dataset"):
+        TensorData(x)
+
+
+def test_images_keep_their_shape_and_know_their_side():
+    images = TensorData(torch.zeros(5, 3, 8, 8), test=torch.zeros(2, 3, 8, 8))
+    assert (images.data_dim, images.channels, images.side) == (192, 3, 8)
+    assert images.stream(2, seed=0).next_batch().shape == (2, 3, 8, 8)
+    wide = TensorData(torch.zeros(5, 1, 4, 6))
+    assert (wide.data_dim, wide.channels, wide.side) == (24, 1, None)
+    with raises_with(SettingError, "(3, 8, 8)", "(3, 8, 9)"):
+        TensorData(torch.zeros(5, 3, 8, 8), test=torch.zeros(2, 3, 8, 9))
 
 
 def test_arrays_of_any_layout_become_the_same_points():

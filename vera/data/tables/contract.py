@@ -62,8 +62,8 @@ class LabelledTable(LabelledData):
         labelled_rows = choose_labelled_rows(train_labels, self.labels_per_class, seed)
         split = Split(
             self,
-            (_scale_features(train, centre, width), train_labels),
-            (_scale_features(held_out, centre, width), held_out_labels),
+            (scale_points(train, centre, width), train_labels),
+            (scale_points(held_out, centre, width), held_out_labels),
             labelled_rows,
         )
         split.scale = (torch.tensor(centre).double(), torch.tensor(width).double())
@@ -87,14 +87,15 @@ def compute_moments(x: Floats) -> tuple[Floats, Floats]:
     return mean, np.where(constant, 1.0, np.sqrt(variance))
 
 
-def _scale_features(x: Floats, centre: Floats, width: Floats) -> Tensor:
+def scale_points(x: NDArray[Any], centre: Floats, width: Floats) -> Tensor:
+    """Return (x − centre) / width in single precision, computed in double precision block by block."""
     scaled = np.empty(x.shape, np.float32)
     for block, target in zip(_iterate_blocks(x), _iterate_blocks(scaled), strict=True):
         target[:] = (block - centre) / width
     return torch.from_numpy(scaled)
 
 
-def _iterate_blocks(x: Floats) -> Iterator[Floats]:
+def _iterate_blocks(x: NDArray[Any]) -> Iterator[NDArray[Any]]:
     return (x[start : start + BLOCK] for start in range(0, len(x), BLOCK))
 
 

@@ -21,6 +21,7 @@ from vera.data.tables.user_table import (
     Share,
     Standardise,
     UserTable,
+    check_column_names,
     find_label_column,
 )
 from vera.errors import DataCorrupt
@@ -50,24 +51,43 @@ class CSVTable(UserTable):
 
     @classmethod
     def read(cls, path: Path, label: str) -> ParsedColumns:
-        rows = _read_rows(path)
-        header = [name.strip() for name in next(rows, (0, []))[1]]
-        at = find_label_column(header, label, path)
-        names = header[:at] + header[at + 1 :]
-        values, labels, lines = array("d"), [], array("q")
-        for line, cells in rows:
-            if len(cells) != len(header):
-                raise DataCorrupt(
-                    f"{path}, line {line}, has {len(cells)} values; the header has {len(header)} columns."
-                )
+        return read_csv(path, label)
+
+
+def read_csv(path: Path, label: str | None) -> ParsedColumns:
+    """The columns of a csv file. Without a label all of them are features, and there are no classes."""
+    rows = _read_rows(path)
+    header = [name.strip() for name in next(rows, (0, []))[1]]
+    at = None if label is None else find_label_column(header, label, path)
+    if at is None:
+        _check_header(header, path)
+    names = [name for i, name in enumerate(header) if i != at]
+    values, labels, lines = array("d"), [], array("q")
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise DataCorrupt(
+                f"{path}, line {line}, has {len(cells)} values; the header has {len(header)} columns."
+            )
+        if at is not None:
             labels.append(cells.pop(at).strip())
             if not labels[-1]:
                 raise DataCorrupt(f"{path}, column '{label}', line {line}: the class is missing.")
-            values.extend(_parse_numbers(cells, names, path, line))
-            lines.append(line)
-        x = np.array(values, np.float64).reshape(len(lines), len(names))
+        values.extend(_parse_numbers(cells, names, path, line))
+        lines.append(line)
+    x = np.array(values, np.float64).reshape(len(lines), len(names))
+    if label is not None:
         _refuse_real_labels(labels, lines, label, path)
-        return ParsedColumns(names, x, _parse_integers(labels) or labels, lambda row: f"line {lines[row]}")
+    return ParsedColumns(names, x, _parse_integers(labels) or labels, lambda row: f"line {lines[row]}")
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    """Raise `DataCorrupt` if the first row does not name the columns."""
+    check_column_names(header, path)
+    if all(map(_is_number, header)):
+        raise DataCorrupt(
+            f"{path} has numbers in its first row ({', '.join(header[:3])}). The first row must name the "
+            "columns: add one such as x0,x1."
+        )
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -140,10 +140,19 @@ class UserTable(LabelledTable):
 
 
 def find_label_column(columns: Sequence[str], label: str, path: Path) -> int:
-    """Return the index of the label column.
+    """Return the index of the label column, after `check_column_names`."""
+    check_column_names(columns, path)
+    if label not in columns:
+        names = ", ".join(columns[:LISTED]) + (", …" if len(columns) > LISTED else "")
+        raise SettingError(
+            f"{path} has no column '{label}' for the class. Its first row names the columns: {names}."
+        )
+    return columns.index(label)
 
-    Raises an error if column names repeat, or if a column has no name (such as the index that pandas writes).
-    """
+
+def check_column_names(columns: Sequence[str], path: Path) -> None:
+    """Raise an error if there are no columns, if names repeat, or if a column has no name (such as the index
+    that pandas writes)."""
     twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
         named = ", ".join(map(repr, twice[:LISTED]))
@@ -156,12 +165,6 @@ def find_label_column(columns: Sequence[str], label: str, path: Path) -> int:
         )
     if not columns:
         raise DataCorrupt(f"{path} is empty. The first row must name the columns.")
-    if label not in columns:
-        names = ", ".join(columns[:LISTED]) + (", …" if len(columns) > LISTED else "")
-        raise SettingError(
-            f"{path} has no column '{label}' for the class. Its first row names the columns: {names}."
-        )
-    return columns.index(label)
 
 
 @lru_cache(maxsize=2)
@@ -172,7 +175,7 @@ def _load_content(kind: type[UserTable], path: Path, label: str, checksum: str) 
         raise DataCorrupt(f"{path} has no rows after the column names. Write one row per point.")
     if not columns.x.shape[1]:
         raise DataCorrupt(f"{path} has no column except '{label}'. Add columns of features.")
-    _check_values(columns, path)
+    check_values(columns, path)
     varies = (columns.x != columns.x[0]).any(0)
     if not varies.any():
         raise DataCorrupt(f"{path} has only constant features. Add columns that differ between rows.")
@@ -190,7 +193,7 @@ def _load_content(kind: type[UserTable], path: Path, label: str, checksum: str) 
     )
 
 
-def _check_values(columns: ParsedColumns, path: Path) -> None:
+def check_values(columns: ParsedColumns, path: Path) -> None:
     """Raise `DataCorrupt` unless all values are finite in single precision, the precision of the networks."""
     wrong = ~(np.abs(columns.x) <= np.finfo(np.float32).max)
     if wrong.any():
