@@ -5,6 +5,7 @@ Every function returns a matplotlib figure. Functions that draw one panel take a
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,12 +52,18 @@ def plot_density(
 
 
 def plot_samples(
-    x: Any, *, side: int | None = None, channels: int | None = None, names: Sequence[str] | None = None
+    x: Any,
+    *,
+    side: int | None = None,
+    channels: int | None = None,
+    names: Sequence[str] | None = None,
+    pixels: tuple[float, float] | None = None,
 ) -> "Figure":
     """Plot samples: a sheet of images, a scatter plot of points in the plane, or histograms of coordinates.
 
     Points of shape (channels, side, side) are images. Flat points are images if `side` is given, with
-    `channels` (default 1). `names` are the names of the coordinates.
+    `channels` (default 1). `pixels` are the values of black and white. `names` are the names of the
+    coordinates.
     """
     points = _to_array(x)
     if points.ndim < 2 or not len(points):
@@ -69,7 +76,7 @@ def plot_samples(
             )
         points = points.reshape(-1, count, side, side)
     if points.ndim == 4:
-        return _plot_sheet(points)
+        return _plot_sheet(points, pixels)
     points = points.reshape(len(points), -1)
     return _plot_scatter(points) if points.shape[1] == 2 else _plot_marginals(points, names)
 
@@ -114,9 +121,10 @@ def plot_model(
     data = model.facts.data
     steps = (0 if model.has_direct_samples else REFINING_STEPS) if refine is None else refine
     side, channels = data.get("side"), data.get("channels")
-    samples = model.sample(n or (POINTS if side is None else IMAGES), refine=steps, seed=seed)
+    samples = model.sample(n or (IMAGES if _has_images(model) else POINTS), refine=steps, seed=seed)
     if model.facts.shape != (2,):
-        return plot_samples(samples, side=side, channels=channels, names=data.get("feature_names"))
+        names, pixels = data.get("feature_names"), _find_pixel_range(model) if _has_images(model) else None
+        return plot_samples(samples, side=side, channels=channels, names=names, pixels=pixels)
     limits = _find_limits(model)
     figure, panels = _make_panels(2, 2)
     plot_density(model.score, limits=limits, axes=panels[0])
@@ -124,6 +132,43 @@ def plot_model(
     _scatter(panels[1], _to_array(samples))
     panels[1].set(title="samples", xlim=limits[:2], ylim=limits[2:])
     return figure
+
+
+def save_plots(model: "SavedModel", directory: str | Path) -> list[Path]:
+    """Write the plots of a model as png files into the directory, and return their paths.
+
+    A model of points in the plane gives density.png and samples.png, a model of images samples.png, any other
+    model marginals.png.
+    """
+    import matplotlib.pyplot as plt
+
+    if model.facts.shape == (2,):
+        steps = 0 if model.has_direct_samples else REFINING_STEPS
+        density = plot_density(model.score, limits=_find_limits(model))
+        figures = {
+            "density.png": density,
+            "samples.png": plot_samples(model.sample(POINTS, refine=steps, seed=0)),
+        }
+    else:
+        figures = {"samples.png" if _has_images(model) else "marginals.png": plot_model(model)}
+    paths = [Path(directory) / name for name in figures]
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    for path, figure in zip(paths, figures.values(), strict=True):
+        figure.savefig(path, dpi=150)
+        plt.close(figure)
+    return paths
+
+
+def _has_images(model: "SavedModel") -> bool:
+    return "side" in model.facts.data or len(model.facts.given_shape) == 3
+
+
+def _find_pixel_range(model: "SavedModel") -> tuple[float, float] | None:
+    """The values of black and white in the units of the data, if the data are scaled to [−1, 1]."""
+    if "data.width" not in model.tensors:
+        return None
+    centre, width = model.tensors["data.centre"], model.tensors["data.width"]
+    return float((centre - width).min()), float((centre + width).max())
 
 
 def _find_limits(model: "SavedModel") -> Limits:
@@ -148,16 +193,16 @@ def _evaluate(f: Callable[[Any], Any], points: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([_to_array(chunk) for chunk in chunks]).astype(np.float64)
 
 
-def _plot_sheet(images: NDArray[Any]) -> "Figure":
-    """Images in a square sheet; pixels in [−1, 1] keep their values, others are scaled to their range."""
+def _plot_sheet(images: NDArray[Any], pixels: tuple[float, float] | None) -> "Figure":
+    """Images in a square sheet; by default pixels in [−1, 1] keep their values, others are scaled to their
+    range."""
     columns = math.ceil(math.sqrt(len(images)))
     inside = np.abs(images).max() <= 1.5  # samples include noise
-    low, high = (-1.0, 1.0) if inside else np.percentile(images, (1, 99))
-    pixels = np.clip((images - low) / max(high - low, 1e-12), 0, 1)
-    count, channels, height, width = pixels.shape
+    low, high = pixels or ((-1.0, 1.0) if inside else np.percentile(images, (1, 99)))
+    count, channels, height, width = images.shape
     rows = -(-count // columns)
     sheet = np.ones((rows * columns, channels, height, width))
-    sheet[:count] = pixels
+    sheet[:count] = np.clip((images - low) / max(high - low, 1e-12), 0, 1)
     grid = sheet.reshape(rows, columns, channels, height, width).transpose(0, 3, 1, 4, 2)
     picture = grid.reshape(rows * height, columns * width, channels)
     axes = _make_axes()

@@ -92,6 +92,7 @@ def describe_data(data: DataSet, shape: tuple[int, ...]) -> dict[str, Any]:
         **{name: getattr(data, name, None) for name in INFERRED_FROM_DATA},
         **{name: None if items is None else list(items) for name, items in names.items()},
         "shape": list(shape),
+        "given_shape": None if data.given_shape is None else list(data.given_shape),
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
 
@@ -115,8 +116,8 @@ def collect_versions() -> dict[str, str]:
 
 
 def _collect_scale(data: DataSet) -> Iterator[tuple[str, Tensor]]:
-    """Centre and width of the columns, if the data set standardises them."""
-    if isinstance(data, Split) and data.scale is not None:
+    """Centre and width of each coordinate, if the data set scales them."""
+    if data.scale is not None:
         yield from zip(("data.centre", "data.width"), data.scale, strict=True)
 
 

@@ -19,7 +19,7 @@ RESERVED = ("data", "method", "ema")
 """Prefixes of tensors that belong to no network."""
 DATA_TYPES: dict[str, type] = {
     "name": str, "fingerprint": str, "data_dim": int, "classes": int, "channels": int, "side": int,
-    "shape": list, "class_names": list, "feature_names": list,
+    "shape": list, "given_shape": list, "class_names": list, "feature_names": list,
 }  # fmt: skip
 
 
@@ -49,8 +49,13 @@ class ModelFacts:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a point."""
+        """The shape of a point as the networks see it."""
         return tuple(self.data["shape"])
+
+    @property
+    def given_shape(self) -> tuple[int, ...]:
+        """The shape of a point as the user has it: an image may enter the networks as a row of numbers."""
+        return tuple(self.data.get("given_shape", self.data["shape"]))
 
     def to_metadata(self) -> dict[str, str]:
         """The facts as strings. Equal facts give equal strings."""
@@ -144,11 +149,12 @@ def _is_data(value: Any) -> bool:
         return False
     if not all(name in DATA_TYPES and type(item) is DATA_TYPES[name] for name, item in value.items()):
         return False
-    sizes = [value["data_dim"], *value["shape"], *(value.get(name, 1) for name in ("classes", "side"))]
+    shape, given = value["shape"], value.get("given_shape", value["shape"])
+    sizes = [value["data_dim"], *shape, *given, *(value.get(name, 1) for name in ("classes", "side"))]
     named = [*value.get("class_names", ()), *value.get("feature_names", ())]
     return (
         all(type(size) is int and 0 < size <= 2**40 for size in sizes)
-        and len(value["shape"]) > 0
-        and math.prod(value["shape"]) == value["data_dim"]
+        and len(shape) > 0
+        and math.prod(shape) == math.prod(given) == value["data_dim"]
         and all(isinstance(name, str) for name in named)
     )

@@ -1,10 +1,10 @@
 """`SavedModel`: the networks of a trained model, with what is needed to use them.
 
-Points are in the units of the data. If the data set standardises the columns of a table, points are
-standardised before they enter a network, samples are returned in the units of the table, and a log-likelihood
-is that of the table's own columns. `energy` and `generator` are the networks themselves and know nothing of
-this. For all other data sets the units are those that the networks were trained on, such as pixels in
-[−1, 1].
+Points are in the units and the shape of the data. If the data set scales its points (columns of a table,
+bytes of an image) or flattens images, points are scaled and flattened before they enter a network, samples
+are returned in the units and the shape of the data, and a log-likelihood is that of the data's own units.
+`energy` and `generator` are the networks themselves and know nothing of this. For all other data sets the
+units are those that the networks were trained on, such as pixels in [−1, 1].
 
 Results have no gradient. An array gives an array, a tensor gives a tensor on its own device, with the dtype
 of the points where they are floats.
@@ -12,6 +12,7 @@ of the points where they are floats.
 
 import math
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,8 +32,9 @@ from vera.saved.model_file import encode_model, write_model_file
 from vera.saved.sampling import ModelSampler
 from vera.spec.settings import Count, NonNegativeCount, validate_arguments
 from vera.spec.trial_spec import Component, TrialSpec
+from vera.training.device import resolve_device
 from vera.training.random_state import use_seed
-from vera.training.trainer import Trainer, resolve_device
+from vera.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +47,7 @@ class SavedModel:
 
     `networks` are all networks of the training method by role, in evaluation mode. `facts` say how the model
     came about. `tensors` hold the rest of a model file: `data.mean` and `data.deviation` of the training
-    points, and where they exist `data.centre` and `data.width` of standardised columns, the posterior scale
+    points, and where they exist `data.centre` and `data.width` of scaled points, the posterior scale
     `method.entropy.log_eta` and averaged weights `ema.*`.
     """
 
@@ -87,6 +89,10 @@ class SavedModel:
         """The generator, or None if the model has none."""
         generator = self.networks.get("generator")
         return generator if isinstance(generator, Generator) else None
+
+    def copy_networks(self) -> dict[str, nn.Module]:
+        """Copies of all networks by role, in training mode: `VERA(**model.copy_networks())` trains on."""
+        return {role: deepcopy(network).train() for role, network in self.networks.items()}
 
     @property
     def spec(self) -> TrialSpec | None:
@@ -231,7 +237,7 @@ class SavedModel:
                 points = torch.from_numpy(np.ascontiguousarray(x))
             except (TypeError, ValueError) as error:
                 raise SettingError(f"Points must be numbers, got {type(x).__name__} ({error}).") from error
-        shape = self.facts.shape
+        shape = self.facts.given_shape
         if tuple(points.shape[1:]) != shape or not points.ndim:
             wanted = f"(points, {', '.join(map(str, shape))})"
             raise SettingError(f"Points must have shape {wanted}, got {tuple(points.shape)}.")
@@ -242,6 +248,7 @@ class SavedModel:
 
     def _to_model(self, x: Tensor, weights: Tensor) -> Tensor:
         """Points in the space of the networks."""
+        x = x.reshape(len(x), *self.facts.shape)
         centre, width = self.tensors.get("data.centre"), self.tensors.get("data.width")
         if centre is None or width is None:
             return x.to(weights.device, weights.dtype)
@@ -250,7 +257,8 @@ class SavedModel:
     def _to_data(self, x: Tensor) -> Tensor:
         """Points in the units of the data."""
         centre, width = self.tensors.get("data.centre"), self.tensors.get("data.width")
-        return x if centre is None or width is None else (x.double() * width + centre).to(x.dtype)
+        points = x if centre is None or width is None else (x.double() * width + centre).to(x.dtype)
+        return points.reshape(len(x), *self.facts.given_shape)
 
     def _get_classifier(self) -> Classifier:
         if not isinstance(self.energy, Classifier):
