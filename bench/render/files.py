@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from bench.artifact import Drawing, Sheet
 from bench.render.csv_table import render_csv
-from bench.render.headings import make_file_stem
 from bench.render.latex import render_latex
+from bench.render.layout import make_file_stem
 from bench.render.markdown import render_markdown
 from bench.render.plotting import FIGURE_FORMATS, save_figure
 from sweeps.store.folder import explain_os_errors

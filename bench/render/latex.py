@@ -11,8 +11,7 @@ import unicodedata
 from textwrap import wrap
 
 from bench.artifact import Sheet
-from bench.render.headings import collect_notes, make_file_stem, make_heading
-from bench.render.layout import PrintedColumn, lay_out
+from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_file_stem, make_heading
 
 HEADER_WIDTH = 16
 _GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"

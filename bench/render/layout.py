@@ -6,14 +6,16 @@ paper's column says that its numbers are of another setting, so no laptop number
 Printed columns without any text are omitted. If several measured columns count the same trials, the counts
 are printed once, after the last of them.
 
-Texts are Unicode with a true minus sign; each format escapes them in its own way.
+Texts are Unicode with a true minus sign; each format escapes them in its own way. Heading, file name and
+notes are made here and not by the artifact, so every table names its profile and explains its marks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench.artifact import Column, Sheet, Value
+from bench.artifact import Column, Drawing, Sheet, Value
 from bench.judging.cell import Cell
+from bench.locations import DEFAULT_PROFILE
 from bench.render.numbers import format_exact, format_fixed, format_interval, format_signed
 
 OTHER_SETTING = "paper (its own setting)"
@@ -132,3 +134,39 @@ def _counts_agree(sheet: Sheet, columns: Sequence[Column]) -> bool:
     return all(first) and all(
         counts in (None, own) for column in others for counts, own in zip(column, first, strict=True)
     )
+
+
+def make_file_stem(rendering: Sheet | Drawing) -> str:
+    """The name of its files without suffix: table6 at the default profile, table6-paper at another. A
+    qualified name such as other/table2 becomes other-table2."""
+    name = rendering.name.replace("/", "-")
+    return name if rendering.profile == DEFAULT_PROFILE else f"{name}-{rendering.profile}"
+
+
+def make_heading(rendering: Sheet | Drawing) -> str:
+    return f"{rendering.title} ({rendering.profile} profile)"
+
+
+def collect_notes(sheet: Sheet) -> list[str]:
+    """The artifact's own notes, then the meaning of the marks that occur."""
+    return [*sheet.notes, *_explain_marks(sheet)]
+
+
+def _explain_marks(sheet: Sheet) -> Iterator[str]:
+    columns = find_measured_columns(sheet)
+    cells = [cell for column in columns for cell in read_cells(sheet, column) if cell is not None]
+    if any(cell.half_width is not None for cell in cells):
+        yield (
+            "Mean over n seeds ± half-width of its 95 % interval (Student's t); "
+            "a single seed has no interval."
+        )
+    if sheet.profile != "paper" and any(cell.paper is not None for cell in cells):
+        yield (
+            "The paper's values are of its own setting and stand here for orientation: "
+            f"no number of the {sheet.profile} profile reproduces or contradicts them."
+        )
+    if sheet.profile == "paper" and any(cell.verdict for cell in cells):
+        yield (
+            "Verdict: agrees if the paper's value lies where another run of ours would (95 %), "
+            "else ours lies above or below it; undetermined with one seed, or where some diverged."
+        )

@@ -3,8 +3,7 @@
 import re
 
 from bench.artifact import Sheet
-from bench.render.headings import collect_notes, make_heading
-from bench.render.layout import PrintedColumn, lay_out
+from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
 

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench.artifact import Sheet
-from bench.render.headings import collect_notes, make_heading
-from bench.render.layout import PrintedColumn, lay_out
+from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
 
 UNLIMITED = 10_000
 GAP = 3

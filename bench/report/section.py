@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from bench.artifact import Artifact, Drawing, Sheet
 from bench.judging.results import Results
-from bench.render.headings import collect_notes, make_heading
-from bench.render.layout import PrintedColumn, lay_out
+from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
 from bench.render.plotting import STYLE, save_figure
 from bench.report.scorecard import Scorecard, build_scorecard, measure_coverage
 from bench.report.trial_list import TrialList, build_trial_list

@@ -16,7 +16,7 @@ from engine_helpers import ROOT, row_of
 from bench.catalogue import catalogue
 from bench.judging.results import Results
 from bench.render.files import write_rendering
-from bench.render.headings import make_file_stem
+from bench.render.layout import make_file_stem
 from bench.render.terminal import print_sheet
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store

@@ -104,7 +104,7 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
     """Write the files of an artifact. Print it with its claims or, if `quiet`, the names of the files."""
     from bench.artifact import Sheet
     from bench.render.files import write_rendering
-    from bench.render.headings import make_heading
+    from bench.render.layout import make_heading
     from bench.render.terminal import print_sheet
 
     rendering = artifact.render_with_notes(results)

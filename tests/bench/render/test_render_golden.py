@@ -10,7 +10,7 @@ from facts import raises_with
 from bench.judging.results import Results, open_store
 from bench.render import files
 from bench.render.files import write_rendering
-from bench.render.headings import make_file_stem
+from bench.render.layout import make_file_stem
 from sweeps.errors import StoreError
 from sweeps.store.store import Store
 

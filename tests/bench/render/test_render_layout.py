@@ -6,8 +6,7 @@ import pytest
 
 from bench.artifact import Column, Sheet
 from bench.judging.cell import Cell, make_cell
-from bench.render.headings import collect_notes, make_heading
-from bench.render.layout import format_value, lay_out
+from bench.render.layout import collect_notes, format_value, lay_out, make_heading
 
 ME = Column("a", "ours", 1)
 THREE = make_cell([("ok", 1.0), ("ok", 2.0), ("ok", 3.0)], 1.5)
