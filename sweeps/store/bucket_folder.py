@@ -57,9 +57,16 @@ class BucketFolder(Folder):
             self.objects = connect_s3(parsed.bucket, parsed.options)
 
     def list_names(self, kind: str) -> set[str]:
+        return set(self.list_sizes(kind))
+
+    def list_sizes(self, kind: str) -> dict[str, int]:
         with translate_s3_errors():
             found = self.objects.get_file_info(fs.FileSelector(self._key(kind), allow_not_found=True))
-        return {info.base_name for info in found if info.is_file and not info.base_name.startswith(".")}
+        return {
+            info.base_name: int(info.size)
+            for info in found
+            if info.is_file and not info.base_name.startswith(".")
+        }
 
     def has_part(self, kind: str, trial_id: str) -> bool:
         return any(name.startswith(trial_id) for name in self.list_names(kind))
@@ -106,7 +113,6 @@ class BucketFolder(Folder):
         return True
 
     def delete(self, name: str) -> None:
-        """Delete the object if it exists."""
         with suppress(FileNotFoundError), translate_s3_errors():
             self.objects.delete_file(self._key(name))
 

@@ -57,6 +57,10 @@ class Folder(ABC):
         """The names of the files of a kind, without those that begin with a dot; empty if there are none."""
 
     @abstractmethod
+    def list_sizes(self, kind: str) -> dict[str, int]:
+        """The names that `list_names` gives, with the size of each file in bytes."""
+
+    @abstractmethod
     def has_part(self, kind: str, trial_id: str) -> bool:
         """Whether the trial has a file of its own of this kind."""
 
@@ -72,6 +76,10 @@ class Folder(ABC):
     def stage(self, kind: str, fill: Fill) -> AbstractContextManager[Commit]:
         """A file that is written to disk but has no name yet. It is removed after the block unless it was
         committed."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Delete the file if it exists."""
 
     @abstractmethod
     def remove(self, files: Mapping[str, FileIdentity]) -> None:

@@ -59,6 +59,13 @@ class LocalFolder(Folder):
         except FileNotFoundError:
             return set()
 
+    def list_sizes(self, kind: str) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for name in self.list_names(kind):
+            with suppress(FileNotFoundError):  # deleted since it was listed
+                sizes[name] = (self.path / kind / name).stat().st_size
+        return sizes
+
     def has_part(self, kind: str, trial_id: str) -> bool:
         return (self.path / kind / f"{trial_id}{SUFFIX}").exists()
 
@@ -81,6 +88,9 @@ class LocalFolder(Folder):
             yield lambda name: _rename(temporary, self.path / name)
         finally:
             temporary.unlink(missing_ok=True)
+
+    def delete(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
 
     def remove(self, files: Mapping[str, FileIdentity]) -> None:
         with self.lock():

@@ -4,6 +4,7 @@ once.
     rows/<trial_id>.parquet              written last: a trial is finished once its row exists
     curves/<trial_id>-<stamp>.parquet    histories of metrics; the stamp names the attempt
     arrays/<trial_id>-<stamp>.parquet    samples, density images
+    models/<trial_id>.safetensors        trained networks, see `sweeps.store.models`
     <kind>/compacted-<hash>.parquet      many parts in one file
     set-aside/                           files that are no parts, listed in `problems`
 
@@ -29,6 +30,7 @@ from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.folder import SUFFIX, FileIdentity, Folder, explain_os_errors
 from sweeps.store.local_folder import LocalFolder
 from sweeps.store.location import Location, check_location, is_url
+from sweeps.store.models import MODELS, ModelFolder
 from sweeps.store.parts import (
     MANY_TRIALS,
     BadPart,
@@ -72,6 +74,7 @@ class Store:
             BucketFolder(str(location)) if is_url(location) else LocalFolder(Path(location), create, needed)
         )
         self._parts = PartReader(self.folder, restore_command)
+        self.models = ModelFolder(self.folder)
 
     @property
     def location(self) -> str:
@@ -176,10 +179,10 @@ class Store:
                     f"Another process is compacting {self.location}: wait until it is done."
                 ) from error
 
-    def merge(self, other: Location, only: Collection[str] | None = None) -> int:
+    def merge(self, other: Location, only: Collection[str] | None = None, models: bool = True) -> int:
         """Copy the trials of another store (only these ids, if given) that this one lacks, has at a lower
-        attempt, or has as a failure where the other has a result. Returns their number. The other store is
-        not changed."""
+        attempt, or has as a failure where the other has a result. Their models are copied too unless `models`
+        is false. Returns the number of trials. The other store is not changed."""
         source = Store(other, create=False)
         source._parts.moves_bad_parts = False
         mine = {row.trial_id: rank_row(row)[:2] for row in self.read_rows()}
@@ -189,6 +192,8 @@ class Store:
             for row in theirs
             if mine.get(row.trial_id, (0, False)) < rank_row(row)[:2]
         }
+        if models:  # before the rows: a later merge does not look at trials whose rows are here
+            self.models.copy_from(source.models, wanted)
         with explain_os_errors("merge into", self.location):
             for kind in KINDS if wanted else ():
                 self._merge_parts(kind, source, lambda name, stamp: wanted.get(name) == stamp)
@@ -203,6 +208,7 @@ class Store:
                 self.folder.remove(read)
                 merged += len(read)
             self.folder.remove_abandoned(kind)
+        self.folder.remove_abandoned(MODELS)
         return merged
 
     def _merge_parts(self, kind: Kind, source: "Store", keep: Keep) -> dict[str, FileIdentity]:
