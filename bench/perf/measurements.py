@@ -4,16 +4,11 @@ Measuring again replaces the file. Milliseconds belong to one machine on one day
 were timed alternately carry over to other machines. Loads neither torch nor ray.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
-
-from sweeps.run.provenance import collect_provenance
-from vera.atomic_write import write_atomically
 
 FOLDER = "benchmarks"
 
@@ -54,16 +49,3 @@ def read_values(location: str | Path, benchmark: str) -> list[BenchmarkValue]:
     """The stored numbers of a benchmark; empty if it was not measured."""
     file = locate_values(location, benchmark)
     return [BenchmarkValue(**line) for line in pq.read_table(file).to_pylist()] if file.is_file() else []
-
-
-def store_values(location: str | Path, values: Iterable[BenchmarkValue], threads: int = 1) -> None:
-    """Replace the file of every benchmark among the values; provenance is added to each row."""
-    columns = {field.name for field in fields(BenchmarkValue)}
-    origin = {name: value for name, value in collect_provenance("cpu").items() if name in columns}
-    origin |= {"threads": threads, "measured_at": datetime.now(UTC).isoformat(timespec="seconds")}
-    rows = [asdict(value) | origin for value in values]
-    for benchmark in {row["benchmark"] for row in rows}:
-        path = locate_values(location, benchmark)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(path) as file:
-            pq.write_table(pa.Table.from_pylist([row for row in rows if row["benchmark"] == benchmark]), file)

@@ -160,9 +160,9 @@ def _check_complete(arguments: argparse.Namespace, partial: dict[str, object]) -
 
 
 def _report_steps(arguments: argparse.Namespace, found: "StepResults", threads: int, is_judged: bool) -> int:
-    from bench.perf.measurements import store_values
     from bench.perf.step import describe_machine, list_plain
     from bench.perf.step_report import format_report, judge_bars
+    from bench.perf.stored_measurements import store_values
 
     bars = judge_bars(found.steps if is_judged else [], found.memory)
     machine = describe_machine(threads)
@@ -178,7 +178,7 @@ def _report_steps(arguments: argparse.Namespace, found: "StepResults", threads: 
 def run_engine(arguments: argparse.Namespace) -> int:
     """Exit code 1 with --enforce if a bar is missed."""
     from bench.perf.engine import measure_engine, measure_search
-    from bench.perf.measurements import store_values
+    from bench.perf.stored_measurements import store_values
 
     found = (
         measure_engine(arguments.trials, arguments.cpus)

@@ -8,8 +8,9 @@ import pytest
 
 from bench.cli.main import main
 from bench.perf.engine import EngineOverhead, SearchOverhead
-from bench.perf.measurements import BenchmarkValue, read_values, store_values
+from bench.perf.measurements import BenchmarkValue, read_values
 from bench.perf.step_report import MemoryRow, RivalRow, StepResults, StepRow
+from bench.perf.stored_measurements import store_values
 from bench.perf.timing import TimeComparison
 from bench.publishing.benchmark_tables import render_benchmarks
 
