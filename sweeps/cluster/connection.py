@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sweeps.cluster.head_watch import watch_head
+from sweeps.cluster.notices import watch_head
 from sweeps.errors import EngineError
 from sweeps.store.local_folder import lock_file
 from vera.atomic_write import write_atomically

@@ -14,8 +14,8 @@ from ray import tune
 from sweeps.cluster.callbacks import InterruptStopper, ListenerCallback
 from sweeps.cluster.connection import resolve_address
 from sweeps.cluster.engine import Engine, TrialJob, build_worker_settings
+from sweeps.cluster.notices import notify_if_waiting
 from sweeps.cluster.trainable import TrialTrainable
-from sweeps.cluster.wait_notice import notify_if_waiting
 from sweeps.errors import StoreError
 from sweeps.run.progress import TrialListener
 from sweeps.store.store import Store

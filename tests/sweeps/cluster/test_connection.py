@@ -8,7 +8,6 @@ import threading
 
 import pytest
 from cluster_helpers import run_here
-from engine_helpers import wait_for
 from facts import raises_with
 from node_helpers import find_free_port
 
@@ -23,7 +22,6 @@ from sweeps.cluster.connection import (
     protect_token,
     resolve_address,
 )
-from sweeps.cluster.head_watch import watch_head
 from sweeps.errors import EngineError
 from sweeps.run.conditions import Conditions
 
@@ -250,25 +248,3 @@ def test_a_local_cluster_that_does_not_start_is_an_error(monkeypatch):
     monkeypatch.setattr("ray.init", fail)
     with raises_with(EngineError, "The current node timed out during startup", "same command"), connect():
         pass
-
-
-# The head.
-
-
-def test_a_head_that_stops_answering_is_reported_once(capfd):
-    server, printed = socket.create_server(("127.0.0.1", 0)), []
-    address = f"127.0.0.1:{server.getsockname()[1]}"
-
-    def read_printed():
-        printed.append(capfd.readouterr().err)
-        return "".join(printed)
-
-    with watch_head(address, interval=0.05):
-        server.accept()[0].close()
-        assert read_printed() == ""
-        server.close()
-        wait_for(read_printed)
-        threading.Event().wait(0.3)
-    (line,) = read_printed().splitlines()
-    assert address in line
-    assert "same command" in line

@@ -1,11 +1,13 @@
-"""A busy cluster: one notice of what the first trial waits for, and none if it is only slow to start."""
+"""Notices: a busy cluster is reported once, unless the first trial is only slow to start. So is a head that
+does not answer."""
 
+import socket
 import threading
 
 import pytest
+from engine_helpers import wait_for
 
-from sweeps.cluster import wait_notice
-from sweeps.cluster.wait_notice import describe_wait, notify_if_waiting
+from sweeps.cluster.notices import THREAD_NAME, describe_wait, notify_if_waiting, watch_head
 
 ONE = {"CPU": 1.0, "GPU": 0.0}
 
@@ -42,8 +44,8 @@ def reservations(monkeypatch):
         checks.release()
         return dict(states)
 
-    monkeypatch.setattr(wait_notice, "_read_reservations", read)
-    monkeypatch.setattr(wait_notice, "_read_free_resources", dict)
+    monkeypatch.setattr("sweeps.cluster.notices._read_reservations", read)
+    monkeypatch.setattr("sweeps.cluster.notices._read_free_resources", dict)
     return states, lambda times: [checks.acquire(timeout=60.0) for _ in range(times)]
 
 
@@ -70,7 +72,7 @@ def collect_notices(reservations, own):
 def join_watch():
     """Wait until the watching thread has ended by itself; otherwise it could repeat the notice."""
     for thread in threading.enumerate():
-        if thread.name == wait_notice.THREAD_NAME:
+        if thread.name == THREAD_NAME:
             thread.join(60.0)
             assert not thread.is_alive()
 
@@ -96,8 +98,27 @@ def test_nothing_is_reported_once_a_trial_has_started(reservations):
 
 
 def test_a_cluster_that_does_not_answer_ends_no_run(monkeypatch):
-    monkeypatch.setattr(wait_notice, "_read_reservations", lambda: 1 / 0)
+    monkeypatch.setattr("sweeps.cluster.notices._read_reservations", lambda: 1 / 0)
     notices = []
     with notify_if_waiting(ONE, lambda: False, notices.append, interval=0.01):
         pass
     assert notices == []
+
+
+def test_a_head_that_stops_answering_is_reported_once(capfd):
+    server, printed = socket.create_server(("127.0.0.1", 0)), []
+    address = f"127.0.0.1:{server.getsockname()[1]}"
+
+    def read_printed():
+        printed.append(capfd.readouterr().err)
+        return "".join(printed)
+
+    with watch_head(address, interval=0.05):
+        server.accept()[0].close()
+        assert read_printed() == ""
+        server.close()
+        wait_for(read_printed)
+        threading.Event().wait(0.3)
+    (line,) = read_printed().splitlines()
+    assert address in line
+    assert "same command" in line
