@@ -6,10 +6,11 @@ there, and nothing large may be sent.
 """
 
 import json
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from sweeps.launch.settings import check_shared_results, quote_command
+from sweeps.launch.settings import check_shared_results
 
 EXCLUDES = ("/.venv", "/.git", "/results", "/build", "**/__pycache__")
 
@@ -32,8 +33,8 @@ def render(job: SubmittedJob) -> str:
     check_shared_results(job.command)
     lines = [
         "exec ray job submit",
-        *(quote_command((option,)) for option in list_options(job)),
-        f"-- {quote_command(build_entrypoint(job))}",
+        *(shlex.quote(option) for option in list_options(job)),
+        f"-- {shlex.join(build_entrypoint(job))}",
     ]
     return HEADER + " \\\n    ".join(lines) + "\n"
 

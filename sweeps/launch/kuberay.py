@@ -8,6 +8,7 @@ so values are quoted as JSON.
 """
 
 import json
+import shlex
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
@@ -17,9 +18,10 @@ from sweeps.launch.settings import (
     check_shared_results,
     find_flag,
     parse_time,
-    quote_command,
 )
 from sweeps.store.location import is_url
+
+_quote = json.dumps
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ def render(job: RayJob) -> str:
     values = {
         "file": job.file, "plain_name": job.cluster.name, "name": _quote(job.cluster.name),
         "namespace": f"\n  namespace: {_quote(job.namespace)}" if job.namespace else "",
-        "where": f" -n {quote_command((job.namespace,))}" if job.namespace else "",
-        "command": _quote(quote_command(job.command)), "seconds": parse_time(job.time),
+        "where": f" -n {shlex.quote(job.namespace)}" if job.namespace else "",
+        "command": _quote(shlex.join(job.command)), "seconds": parse_time(job.time),
         "ray": _quote(RAY_VERSION),
         "head": _indent(_render_pod(job, "ray-head", mounts), 6), "workers": _render_workers(job, mounts),
     }  # fmt: skip
@@ -106,10 +108,6 @@ def _render_pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]])
         container=container, image=_quote(job.image or ""), amount=amount, mounted=mounted or " []",
         claimed=claimed or " []", secret=secret, account=account,
     )  # fmt: skip
-
-
-def _quote(value: str) -> str:
-    return json.dumps(value)
 
 
 def _indent(text: str, by: int) -> str:

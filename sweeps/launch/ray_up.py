@@ -7,16 +7,19 @@ through an instance profile, which Ray by default gives to the head only.
 """
 
 import json
+import shlex
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import RAY_VERSION, ClusterSettings, check_shared_results, quote_command
+from sweeps.launch.settings import RAY_VERSION, ClusterSettings, check_shared_results
 
 TOKEN = "~/.ray/auth_token"
 PROTECT = "chmod 700 ~/.ray && chmod 600 ~/.ray/auth_token"
 EXCLUDES = [".venv", ".git", "results", "__pycache__"]
 INSTALL = f"pip install --quiet --constraint ~/vera/constraints.txt ~/vera 'ray[default]=={RAY_VERSION}'"
 START = "ray start {who} --object-manager-port=8076 --num-cpus={cpus} --num-gpus={gpus}"
+
+_quote = json.dumps
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ def render(cluster: RayUpCluster) -> str:
         raise EngineError(
             f"--hosts names {len(cluster.hosts)} machines, --nodes is {cluster.size.nodes}: make them agree."
         )
-    inner = quote_command((*cluster.command, "--address", "auto"))
-    header = HEADER.format(file=cluster.file, exec=quote_command(("ray", "exec", cluster.file, inner)))
+    inner = shlex.join((*cluster.command, "--address", "auto"))
+    header = HEADER.format(file=cluster.file, exec=shlex.join(("ray", "exec", cluster.file, inner)))
     head_options = "--head --port=6379 --autoscaling-config=~/ray_bootstrap_config.yaml"
     image = f"docker:\n  image: {_quote(cluster.image)}\n  container_name: vera\n" if cluster.image else ""
     values = {
@@ -92,10 +95,6 @@ def _list_start_commands(cluster: RayUpCluster, who: str) -> tuple[str, ...]:
 
 def _render_list(lines: tuple[str, ...]) -> str:
     return "".join(f"\n- {_quote(line)}" for line in lines)
-
-
-def _quote(value: str) -> str:
-    return json.dumps(value)
 
 
 HEADER = """# ray get-auth-token --generate && chmod 600 ~/.ray/auth_token   (once)

@@ -7,7 +7,6 @@ it was submitted from, so only Slurm accepts one.
 """
 
 import re
-import shlex
 from dataclasses import dataclass
 
 from sweeps.errors import EngineError
@@ -52,10 +51,6 @@ def parse_time(time: str) -> int:
     if not total:
         raise EngineError(f"--time must be longer than zero, got '{time}'.")
     return total
-
-
-def quote_command(command: tuple[str, ...]) -> str:
-    return shlex.join(command)
 
 
 def find_flag(command: tuple[str, ...], flag: str) -> str | None:

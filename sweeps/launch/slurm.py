@@ -14,10 +14,11 @@ all nodes see; anyone with the token can run code as that user.
 """
 
 import re
+import shlex
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import ClusterSettings, parse_time, quote_command
+from sweeps.launch.settings import ClusterSettings, parse_time
 
 FIRST_PORT, PORTS_PER_JOB, BLOCKS = 10_240, 8, 2_800
 """Ports up to 32,639, below the ports that Linux assigns itself. Two jobs share a block only if their ids
@@ -70,7 +71,7 @@ def render(job: SlurmJob) -> str:
         "step": " ".join(_list_step_options(job.cluster)),
         "cpus": job.cluster.cpus_per_node,
         "gpus": job.cluster.gpus_per_node,
-        "command": quote_command(job.command),
+        "command": shlex.join(job.command),
     }
     return (PREPARE + run).format(**values)
 
