@@ -10,10 +10,10 @@ its log starts with how the first attempt ended.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isqrt
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -22,6 +22,7 @@ from sweeps.errors import EngineError
 from sweeps.run.attempt import run_trial
 from sweeps.run.conditions import Conditions
 from sweeps.store.row import FAILURES, Row
+from sweeps.store.store import Store
 from sweeps.trial.identity import Trial
 from sweeps.trial.plan import get_cost_class
 from vera.spec.registry import load_plugin
@@ -46,16 +47,8 @@ class Footprint:
     memory: int
 
 
-class MemoryMeter(Protocol):
-    """Measures the memory of a GPU."""
-
-    def reset(self) -> None: ...
-
-    def measure(self) -> Footprint: ...
-
-
 class CudaMeter:
-    """Measures the GPU of this process."""
+    """Measures the memory of this process's GPU."""
 
     def reset(self) -> None:
         torch.cuda.empty_cache()
@@ -67,12 +60,6 @@ class CudaMeter:
         return Footprint(torch.cuda.max_memory_reserved(), max(CONTEXT_BYTES, besides), memory)
 
 
-class RowSource(Protocol):
-    """The part of a store that is needed here."""
-
-    def read_rows(self) -> list[Row]: ...
-
-
 def compute_share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: float) -> float:
     """1/k for the largest k such that k trials fit, rounded down so that k shares never exceed a GPU."""
     each = MARGIN * footprint.peak + footprint.context
@@ -80,7 +67,7 @@ def compute_share(footprint: Footprint, cpus_per_gpu: float, cpus_per_trial: flo
     return floor(GRAIN / max(1, fitting)) / GRAIN
 
 
-def measure_footprint(trial: Trial, conditions: Conditions, meter: MemoryMeter) -> Footprint | None:
+def measure_footprint(trial: Trial, conditions: Conditions, meter: CudaMeter) -> Footprint | None:
     """The footprint of a short run that does everything a long one does; None if it fails."""
     meter.reset()
     short = replace(trial, spec=replace(trial.spec, steps=min(trial.spec.steps, SMOKE_STEPS)))
@@ -88,15 +75,12 @@ def measure_footprint(trial: Trial, conditions: Conditions, meter: MemoryMeter) 
     return None if run_trial(short, alone).row.outcome in FAILURES else meter.measure()
 
 
-def list_retries(jobs: Sequence[Mapping[str, Any]], store: RowSource) -> Iterator[dict[str, Any]]:
+def list_retries(jobs: Sequence[Mapping[str, Any]], store: Store) -> list[dict[str, Any]]:
     """The jobs to run once more with a whole GPU."""
     sharing = [job for job in jobs if is_sharing(job)]
     rows = {row.trial_id: row for row in store.read_rows()} if sharing else {}
-    for job in sharing:
-        row = rows.get(job["id"])
-        retry = None if row is None else build_retry(job, row)
-        if retry is not None:
-            yield retry
+    retries = [build_retry(job, rows[job["id"]]) for job in sharing if job["id"] in rows]
+    return [retry for retry in retries if retry is not None]
 
 
 def is_sharing(job: Mapping[str, Any]) -> bool:
@@ -108,12 +92,9 @@ def build_retry(job: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
     """The job with a whole GPU, if its row says that a share was not enough."""
     if row.attempt != job["attempt"] or row.outcome != "out_of_memory" or not is_sharing(job):
         return None
-    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": describe_attempt(row)}
-
-
-def describe_attempt(row: Row) -> str:
     at = f"at step {row.outcome_step} with {row.gpus:g} of a GPU"
-    return f"Attempt {row.attempt} ended {row.outcome} {at}: {row.reason}\nThis attempt had a whole GPU."
+    before = f"Attempt {row.attempt} ended {row.outcome} {at}: {row.reason}\nThis attempt had a whole GPU."
+    return {**job, "gpus": 1.0, "attempt": row.attempt + 1, "before": before}
 
 
 def check_packable(available: Mapping[str, float]) -> None:
@@ -132,7 +113,7 @@ def measure_shares(
     """The GPU share of each trial, by id, from one short run for each kind of trial, in parallel."""
     import ray
 
-    firsts = {get_cost_class(trial): trial for trial in reversed(trials)}
+    firsts = {get_cost_class(trial.facts): trial for trial in reversed(trials)}
     notify(
         f"measuring how many trials share a GPU: {SMOKE_STEPS} steps of one trial of each kind "
         f"({len(firsts)}) as soon as a whole GPU is free"
@@ -142,7 +123,7 @@ def measure_shares(
     references = {name: task.remote(trial.facts, dict(settings)) for name, trial in firsts.items()}
     cpus_per_gpu = count_cpus_per_gpu(available)
     shares = {name: _read_share(reference, cpus_per_gpu, cpus) for name, reference in references.items()}
-    return {trial.id: shares[get_cost_class(trial)] for trial in trials}
+    return {trial.id: shares[get_cost_class(trial.facts)] for trial in trials}
 
 
 def measure_on_worker(facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Footprint | None:

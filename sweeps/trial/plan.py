@@ -79,26 +79,22 @@ def estimate_seconds(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, 
     seconds_per_step: dict[str, list[float]] = {}
     for row in rows:
         if row.outcome == "ok" and row.steps > 0:
-            cost_class = _select_cost_settings(json.loads(row.spec))
+            cost_class = get_cost_class(json.loads(row.spec))
             seconds_per_step.setdefault(cost_class, []).append(row.seconds / row.steps)
     known = {name: median(values) for name, values in seconds_per_step.items()}
     measured = {row.trial_id: row.seconds for row in rows if row.outcome in ("ok", "diverged")}
-    classes = {trial.id: get_cost_class(trial) for trial in trials}
+    classes = {trial.id: get_cost_class(trial.facts) for trial in trials}
     alike = {t.id: known[classes[t.id]] * t.spec.steps for t in trials if classes[t.id] in known}
     return alike | {t.id: measured[t.id] for t in trials if t.id in measured}
 
 
-def get_cost_class(trial: Trial) -> str:
-    """Equal for trials that cost the same time per step and the same memory.
+def get_cost_class(facts: Mapping[str, Any]) -> str:
+    """Equal for the facts of trials that cost the same time per step and the same memory.
 
     They share profile, task, data, networks, method, batch size and interval of evaluations, and all settings
     of the method that are not real numbers. Whole numbers count things (Langevin steps, draws); real numbers
     (learning rates) cost nothing.
     """
-    return _select_cost_settings(trial.facts)
-
-
-def _select_cost_settings(facts: Mapping[str, Any]) -> str:
     method = {name: value for name, value in facts["method"].items() if not isinstance(value, float)}
     shared = ("profile", "task", "dataset", "networks", "batch_size", "evaluate_every")
     return canonical_json({name: facts.get(name) for name in shared} | {"method": method})

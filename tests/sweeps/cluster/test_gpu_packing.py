@@ -118,8 +118,9 @@ def test_a_failed_run_has_no_footprint(trouble_plugin):
 
 def test_trials_of_one_kind_differ_only_in_seed_and_learning_rate(trouble_plugin):
     first = trouble_plugin.trouble(seed=0)
-    assert get_cost_class(first) == get_cost_class(trouble_plugin.trouble(seed=1, lr=0.5))
-    assert get_cost_class(first) != get_cost_class(replace(first, spec=replace(first.spec, batch_size=51)))
+    larger = replace(first, spec=replace(first.spec, batch_size=51))
+    assert get_cost_class(first.facts) == get_cost_class(trouble_plugin.trouble(seed=1, lr=0.5).facts)
+    assert get_cost_class(first.facts) != get_cost_class(larger.facts)
 
 
 class FakeStore:
