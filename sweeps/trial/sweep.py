@@ -64,7 +64,7 @@ def _describe(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-sweeps: Registry[Any] = Registry("sweep", home="sweeps.trial.demo", listing="vera list")
+sweeps: Registry[Any] = Registry("sweep", home=__name__, listing="vera list")
 
 
 def sweep(
@@ -134,3 +134,23 @@ def make_sweep_from_row(row: Row) -> Sweep:
 def _make_sweep(name: str, about: str, trial: Trial) -> Sweep:
     """A sweep of one trial, which keeps its profile whatever profile is asked for."""
     return Sweep(name, about, (0, 1, 2), lambda _, seeds: (reseed(trial, seed) for seed in seeds))
+
+
+DEMO_STEPS: dict[Profile, int] = {"smoke": 60, "laptop": 1_500, "paper": 100_000}
+
+
+@sweep("toy-demo", "a 100-component mixture on moons by VERA, maximum likelihood and PCD")
+def toy_demo(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
+    """VERA, maximum likelihood and PCD on moons, a minute on two cores."""
+    energy = {"energy": {"name": "mixture"}}
+    with_generator = energy | {"generator": {"name": "mlp-generator"}}
+    lines = {
+        "ML": (energy, {"name": "ml", "lr": 1e-3}),
+        "VERA": (with_generator, {"name": "vera", "entropy_weight": 1.0, "lr": 1e-3, "generator_lr": 1e-3}),
+        "PCD": (energy, {"name": "pcd", "lr": 1e-3, "noise": 0.1}),
+    }
+    data, steps = {"name": "moons"}, DEMO_STEPS[profile]
+    for label, (networks, method) in lines.items():
+        for seed in seeds:
+            spec = TrialSpec(data, networks, method, steps, batch_size=200, seed=seed)
+            yield Trial(spec, profile, label=label)

@@ -127,6 +127,6 @@ def test_a_name_that_another_sweep_has_is_refused():
     def mine(profile, seeds):
         return iter(())
 
-    with raises_with(VeraError, "'toy-demo'", "sweeps.trial.demo", "'my-toy-demo'"):
+    with raises_with(VeraError, "'toy-demo'", "sweeps.trial.sweep", "'my-toy-demo'"):
         sweep("toy-demo", "not the demo")(mine)
     assert len(find_sweep("toy-demo").trials("smoke")) == 9
