@@ -22,6 +22,8 @@ class ListenerCallback(tune.Callback):
         """Whether any trial has started."""
         self.store_error: str | None = None
         """Why a worker could not write a row or a checkpoint. Other workers will fail too."""
+        self.model_errors: dict[str, str] = {}
+        """Why the model of a trial could not be stored, by trial id. Its row is stored."""
         self.errors: dict[str, str] = {}
         """Tune's error messages of the trials that it gave up, by trial id."""
         self.last_reports: dict[str, dict[str, Any]] = {}
@@ -30,6 +32,7 @@ class ListenerCallback(tune.Callback):
     def merge(self, later: "ListenerCallback") -> None:
         """Take over the errors and reports of a second run of some trials."""
         self.errors |= later.errors
+        self.model_errors |= later.model_errors
         self.last_reports |= later.last_reports
 
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
@@ -40,6 +43,8 @@ class ListenerCallback(tune.Callback):
         self, iteration: int, trials: list[Any], trial: Any, result: dict[str, Any], **info: Any
     ) -> None:
         self.store_error = result.get("store_error") or self.store_error
+        if "model_error" in result:
+            self.model_errors[result["trial"]] = result["model_error"]
         if result["trial"] not in self.last_reports and result.get("resumed_at"):
             self.listener.on_resume(result["trial"], result["resumed_at"])
         worker = self.last_reports.get(result["trial"], {}).get("worker", {})

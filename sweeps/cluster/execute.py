@@ -25,6 +25,7 @@ from sweeps.store.store import DELAY, Store
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial, collect_datasets
 from vera.tasks.build import build_task, locate_files
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.cluster.callbacks import ListenerCallback
@@ -107,6 +108,16 @@ def ensure_rows(
     delete_checkpoints(engine.checkpoints, finished)
     if refused:
         raise refused[0]
+    if callback.model_errors:
+        raise StoreError(_describe_lost_models(callback.model_errors))
+
+
+def _describe_lost_models(errors: Mapping[str, str]) -> str:
+    trial_id, reason = next(iter(errors.items()))
+    return (
+        f"The models of {plural(len(errors), 'trial')} could not be stored: {reason} "
+        f"The rows are stored. To train a model again: vera replay {trial_id} --keep-model"
+    )
 
 
 def _write_failure(

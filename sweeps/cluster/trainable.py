@@ -58,8 +58,11 @@ class TrialTrainable(tune.Trainable):
         if self.attempt.save_error is not None:
             return self._build_report(done=True) | {"store_error": self.attempt.save_error}
         if self.attempt.ending is None:
+            if self.attempt.step in self.job.get("milestones", ()):  # a scheduler may stop it here
+                self._store_model()
             return self._build_report(done=False)
         record = self.attempt.record()
+        model_error = self._store_model()
         try:
             self._open_store().write(record)
         except StoreError as error:  # training again would not help: report it to the driver
@@ -67,7 +70,8 @@ class TrialTrainable(tune.Trainable):
             return self._build_report(done=True) | {"store_error": str(error)}
         if record.row.outcome not in FAILURES:  # a retry continues from the checkpoint
             self.attempt.checkpoints.delete()
-        return self._build_report(done=True) | {"outcome": record.row.outcome, "reason": record.row.reason}
+        ending = {"outcome": record.row.outcome, "reason": record.row.reason}
+        return self._build_report(done=True) | ending | ({"model_error": model_error} if model_error else {})
 
     def save_checkpoint(self, checkpoint_dir: str) -> None:
         self.attempt.save()
@@ -100,6 +104,17 @@ class TrialTrainable(tune.Trainable):
         return min(
             (step for step in self.job.get("milestones", ()) if step > self.attempt.step), default=None
         )
+
+    def _store_model(self) -> str:
+        """Store the trained networks, if the trial leaves any. Returns why that failed, or an empty text: a
+        row must not be lost because its model cannot be kept."""
+        try:
+            content = self.attempt.encode_model()
+            if content is not None:
+                self._open_store().models.write(self.job["id"], content)
+        except Exception as error:  # a user's network can raise anything when it is copied
+            return (str(error) or type(error).__name__).splitlines()[0]
+        return ""
 
     def _find_row(self) -> Row | None:
         return self._open_store().wait_for_row(self.job["id"], self.job["attempt"])

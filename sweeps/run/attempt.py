@@ -20,6 +20,7 @@ from sweeps.run.checkpoint_store import open_checkpoint_store
 from sweeps.run.conditions import Conditions
 from sweeps.run.record import AttemptSummary, Ending, build_record, format_time, select_finite
 from sweeps.run.restarts import RestartLog
+from sweeps.run.trained_model import TRAINED, encode_trained_model
 from sweeps.store.row import CurvePoint, Outcome, Record
 from sweeps.trial.identity import Trial
 from vera.errors import CheckpointError
@@ -98,6 +99,13 @@ class Attempt:
         )
         return build_record(summary, self.ending, self.measurement)
 
+    def encode_model(self) -> bytes | None:
+        """The content of the model file as training is now; None if the trial leaves no model."""
+        is_trained = self.ending is None or self.ending.outcome in TRAINED
+        if not self.conditions.keep_model or self.trainer is None or not is_trained:
+            return None
+        return encode_trained_model(self.trial, self.trainer, self.collect_metrics(), self.conditions.device)
+
     def collect_metrics(self) -> dict[str, float]:
         """The latest metrics that are finite."""
         return select_finite({**self._read_latest_metrics(), **self.measurement.metrics})
@@ -123,13 +131,15 @@ class Attempt:
             self._build()
 
     def _build(self) -> None:
-        torch.set_num_threads(max(1, int(self.conditions.cpus)))
+        threads = max(1, int(self.conditions.cpus))
+        torch.set_num_threads(threads)
         self.task = build_task(self.trial.spec)
         self.trainer = self.task.build(
             self.restarts.derive_spec(self.trial.spec),
             data_dir=self.conditions.data_dir,
             device=self.conditions.device,
             progress=False,
+            threads=threads,
         )
         if self.checkpoint is not None and self.checkpoint.is_file():
             try:

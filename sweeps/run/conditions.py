@@ -24,6 +24,8 @@ class Conditions:
     """In seconds, over all attempts at the trial."""
     checkpoint_every: float = 30.0
     """In seconds."""
+    keep_model: bool = True
+    """Whether the trained networks are stored."""
     attempt: int = 1
     before: str = ""
     """How the earlier attempt ended that this one repeats; the log of the row begins with it."""

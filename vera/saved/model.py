@@ -195,12 +195,16 @@ class SavedModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model file. The same model always gives the same bytes."""
+        write_model_file(Path(path), self.encode())
+
+    def encode(self) -> bytes:
+        """The content of the model file."""
         networks = {
             f"{role}.{name}": tensor
             for role, network in self.networks.items()
             for name, tensor in _get_tensors(role, network).items()
         }
-        write_model_file(Path(path), encode_model({**networks, **self.tensors}, self.facts.to_metadata()))
+        return encode_model({**networks, **self.tensors}, self.facts.to_metadata())
 
     def card(self) -> str:
         """A model card in Markdown: what the model is, how it was trained and how to load it."""
