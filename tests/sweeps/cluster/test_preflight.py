@@ -181,7 +181,7 @@ def test_the_row_of_a_trial_that_finished_in_another_store_names_the_reason(tmp_
     trial = find_sweep("toy-demo").trials("smoke")[0]
     engine = Engine(tmp_path / "trials", tmp_path / "checkpoints")
     report = {"done": True, "trained_steps": 20, "metrics": {}}
-    callback = SimpleNamespace(errors={}, last_reports={trial.id: report})
+    callback = SimpleNamespace(errors={}, last_reports={trial.id: report}, model_errors={})
     ensure_rows([(trial, build_job(trial, 1, 0.0))], engine, callback, TrialListener(), Store(engine.store))
     (row,) = Store(engine.store).read_rows()
     assert (row.outcome, row.outcome_step) == ("error", 20)

@@ -99,7 +99,7 @@ def test_a_failed_trial_whose_row_cannot_be_written_does_not_affect_the_others(e
         write(self, record)
 
     monkeypatch.setattr(Store, "write", refuse_the_first)
-    callback = SimpleNamespace(errors={}, last_reports={})
+    callback = SimpleNamespace(errors={}, last_reports={}, model_errors={})
     with raises_with(StoreError, "no room for it"):
         ensure_rows(
             [(trial, build_job(trial, 1, 0.0)) for trial in trials], engine, callback, TrialListener(), store
