@@ -27,7 +27,7 @@ def fit_variance(method, steps, average=0.5):
     trainer.run(until=int(steps * (1 - average)))
     late = []
     while trainer.result is None:
-        trainer.run(until=trainer.step + 20)
+        trainer.run(until=min(trainer.step + 20, steps))
         late.append(method.energy.variance)
     assert trainer.result.outcome == "ok"
     return sum(late) / len(late)
