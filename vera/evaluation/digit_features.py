@@ -21,7 +21,7 @@ from torch.optim import Adadelta
 from torch.optim.lr_scheduler import ExponentialLR
 
 from vera.data.contract import compute_fingerprint
-from vera.data.digits.tables import DigitTable, EmbeddedMNISTTable, MNISTTable
+from vera.data.digits.tables import EmbeddedMNISTTable, MNISTTable
 from vera.data.files.locations import DataDir
 from vera.data.labelled import Split
 from vera.errors import IncompatibleModel, SettingError
@@ -55,11 +55,6 @@ class DigitRecipe:
             raise SettingError(
                 f"DigitRecipe: digits cannot be padded to side {self.side}; use frame='resize'."
             )
-
-    def load_digits(self, data_dir: DataDir = None) -> DigitTable:
-        """Return the digits of the source."""
-        whole: DigitTable = MNISTTable(data_dir, None) if self.source == "mnist" else EmbeddedMNISTTable(None)
-        return whole
 
     def apply_frame(self, images: Tensor) -> Tensor:
         """Return digits (n, 1, 28, 28) in [−1, 1], padded or resized to the side of this recipe."""
@@ -100,7 +95,14 @@ class DigitFeatures(FeatureNetwork):
         )
 
     def describe_batch(self, pixels: Tensor) -> Description:
-        return self._describe_grey(pixels.float().mean(1, keepdim=True))
+        grey, side = pixels.float().mean(1, keepdim=True), self.recipe.side
+        if grey.shape[2:] not in ((side, side), (DIGIT, DIGIT)):
+            shape = " × ".join(map(str, grey.shape[2:]))
+            raise IncompatibleModel(f"{self.name} takes images of side {side} or {DIGIT}, got {shape}.")
+        images = grey / 127.5 - 1
+        return _hidden_and_probabilities(
+            self.classifier, images if grey.shape[2] == side else self.recipe.apply_frame(images)
+        )
 
     def classify_channels(self, images: Tensor) -> Tensor:
         """Return the digit in each channel of n images, (n, channels); −1 where the channel is not finite."""
@@ -109,16 +111,6 @@ class DigitFeatures(FeatureNetwork):
         assert probabilities is not None
         labels = probabilities.argmax(1).masked_fill(probabilities.isnan().any(1), -1)
         return labels.view(images.shape[:2])
-
-    def _describe_grey(self, pixels: Tensor) -> Description:
-        side = self.recipe.side
-        if pixels.shape[2:] not in ((side, side), (DIGIT, DIGIT)):
-            shape = " × ".join(map(str, pixels.shape[2:]))
-            raise IncompatibleModel(f"{self.name} takes images of side {side} or {DIGIT}, got {shape}.")
-        images = pixels / 127.5 - 1
-        return _hidden_and_probabilities(
-            self.classifier, images if pixels.shape[2] == side else self.recipe.apply_frame(images)
-        )
 
 
 def _hidden_and_probabilities(classifier: DigitClassifier, images: Tensor) -> Description:
@@ -139,7 +131,7 @@ def load_or_train_classifier(
 
     It is read from the cache, or trained and stored there.
     """
-    digits = recipe.load_digits(data_dir)
+    digits = MNISTTable(data_dir, None) if recipe.source == "mnist" else EmbeddedMNISTTable(None)
     facts = compute_fingerprint(
         form="digit classifier",
         version=1,

@@ -41,7 +41,7 @@ class PlaneGrid:
 def density_image(f: LogDensity, grid: PlaneGrid | None = None) -> Tensor:
     """Return e^f normalised to sum 1 over the grid, shape (side, side)."""
     grid = grid or PlaneGrid()
-    return _evaluate_on_grid(f, grid).softmax(0).view(grid.side, grid.side)
+    return _evaluate(f, grid.points()).softmax(0).view(grid.side, grid.side)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def grid_log_normaliser(f: LogDensity, grid: PlaneGrid | None = None) -> Normali
     It is reliable only if `rim_share` is small and the cells are finer than the details of f.
     """
     grid = grid or PlaneGrid(side=801, limit=10.0)
-    values = _evaluate_on_grid(f, grid)
+    values = _evaluate(f, grid.points())
     log_mass = torch.logsumexp(values, 0)
     share = (values - log_mass).exp().view(grid.side, grid.side)
     inner = float(share[1:-1, 1:-1].sum())
@@ -75,10 +75,6 @@ def grid_log_likelihood(
     """Return the mean log-likelihood f(x) − log Z of an unnormalised model in 2-D, and its normaliser."""
     normaliser = grid_log_normaliser(f, grid)
     return Estimate.from_values(_evaluate(f, x) - normaliser.log_z), normaliser
-
-
-def _evaluate_on_grid(f: LogDensity, grid: PlaneGrid) -> Tensor:
-    return _evaluate(f, grid.points())
 
 
 def _evaluate(f: LogDensity, x: Tensor) -> Tensor:

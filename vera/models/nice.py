@@ -46,7 +46,9 @@ class NICE(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """f(x) = log p(x)."""
         a, b = self.couple(x)
-        return self._log_prob(a, b)
+        scale_a, scale_b = self._halves(self.log_scale.exp())
+        square = (a * scale_a).square().sum(1) + (b * scale_b).square().sum(1)
+        return self.log_scale.sum() - 0.5 * self.data_dim * math.log(2 * math.pi) - 0.5 * square
 
     def log_prob(self, x: Tensor) -> Tensor:
         return self(x)
@@ -93,11 +95,6 @@ class NICE(nn.Module):
         return _interleave(down[0].gradient, down[1].gradient), _interleave(
             down[0].diagonal(), down[1].diagonal()
         )
-
-    def _log_prob(self, a: Tensor, b: Tensor) -> Tensor:
-        scale_a, scale_b = self._halves(self.log_scale.exp())
-        square = (a * scale_a).square().sum(1) + (b * scale_b).square().sum(1)
-        return self.log_scale.sum() - 0.5 * self.data_dim * math.log(2 * math.pi) - 0.5 * square
 
     def _nets(self) -> list[nn.Sequential]:
         return [shift for shift in self.shifts if isinstance(shift, nn.Sequential)]

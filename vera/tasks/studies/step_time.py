@@ -67,9 +67,8 @@ class StepTimeComparison(Method):
             self.seconds[self.taken, column] = self._now() - started
         row = self.seconds[self.taken]
         self.taken += 1
-        return {"loss": _add_losses(losses)} | {
-            f"{name}_seconds": row[column].clone() for column, name in order
-        }
+        loss = torch.stack(list(losses.values())).sum()  # finite only if both losses are
+        return {"loss": loss} | {f"{name}_seconds": row[column].clone() for column, name in order}
 
     def networks(self) -> dict[str, nn.Module]:
         return next(iter(self.pair.values())).networks() if self.pair else super().networks()
@@ -82,11 +81,6 @@ class StepTimeComparison(Method):
         if device.type != "cpu":
             torch.accelerator.synchronize(device)
         return time.perf_counter()
-
-
-def _add_losses(losses: dict[str, Tensor]) -> Tensor:
-    """One loss for the run, finite only if both losses are."""
-    return torch.stack(list(losses.values())).sum()
 
 
 @tasks.register("step-time")
