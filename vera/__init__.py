@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vera import data, entropy, errors, evaluation, methods, models, plot, samplers
+    from vera import data, entropy, errors, evaluation, loggers, methods, models, plot, samplers
     from vera.errors import VeraError
     from vera.models.generator import Generator
     from vera.samplers.sgld import sample_langevin
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from vera.spec.registry import load_plugin
     from vera.spec.trial_spec import TrialSpec
     from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
-    from vera.training.trainer import Trainer, TrainingResult
+    from vera.training.run_state import TrainingResult
+    from vera.training.trainer import Trainer
 
 _MODULES = {
     "Generator": "vera.models.generator",
     "SavedModel": "vera.saved.model",
     "Trainer": "vera.training.trainer",
-    "TrainingResult": "vera.training.trainer",
+    "TrainingResult": "vera.training.run_state",
     "TrialSpec": "vera.spec.trial_spec",
     "VeraError": "vera.errors",
     "build_dataset": "vera.tasks.build",
@@ -57,6 +58,7 @@ __all__ = [
     "load_model",
     "load_plugin",
     "load_trainer",
+    "loggers",
     "methods",
     "models",
     "plot",

@@ -32,6 +32,10 @@ class CheckpointError(VeraError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
 
 
+class CallbackError(VeraError, RuntimeError):
+    """A callback of the Trainer raised an exception. The run can be saved and continued."""
+
+
 class ModelFileError(VeraError, ValueError):
     """A file is not a saved model, is damaged, or does not match the networks that it describes."""
 

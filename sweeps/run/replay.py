@@ -10,7 +10,7 @@ from sweeps.run.conditions import Conditions
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
-from vera.training.trainer import resolve_device
+from vera.training.device import resolve_device
 
 SAME = ("outcome", "outcome_step", "reason", "metrics", "restarts")
 """Columns that must agree."""

@@ -9,7 +9,7 @@ own random numbers, so evaluating or logging more often does not change training
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +67,9 @@ class Trainer(RunState):
         threads: Count | None = None,
     ) -> None:
         if not isinstance(method, Method):
-            kind = describe_type(method)
             raise SettingError(
-                f"Trainer: method must be a Method such as vera.methods.VERA(...), got {kind}."
+                "Trainer: method must be a Method such as vera.methods.VERA(...), "
+                f"got {describe_type(method)}."
             )
         if evaluate is not None and not callable(evaluate):
             raise SettingError(
@@ -200,7 +200,9 @@ class Trainer(RunState):
             yield
 
     def _estimate_work(self) -> float:
-        """Weights × batch size × pixels; see `vera/training/threads.py`."""
+        """Weights × batch size × pixels; see `vera/training/threads.py`. Unknown on other devices."""
+        if self.device.type != "cpu":
+            return inf
         weights = sum(p.numel() for network in self.method.networks().values() for p in network.parameters())
         return weights * self.batch_size * prod(self.point_shape[1:])
 
