@@ -15,8 +15,7 @@ with a small batch.
 
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -34,17 +33,6 @@ from vera.errors import VeraError
 from vera.training.random_state import use_seed
 
 WARM_UP = 3
-
-
-@contextmanager
-def use_threads(threads: int) -> Iterator[None]:
-    """Run torch with this number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def measure_steps(

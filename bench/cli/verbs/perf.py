@@ -119,9 +119,10 @@ def run_step(arguments: argparse.Namespace) -> int:
     _check_complete(
         arguments, {"--quick": arguments.quick, "--methods": arguments.methods, "--plugin": arguments.plugin}
     )
-    from bench.perf.step import measure_image_rivals, measure_memory, measure_steps, use_threads
+    from bench.perf.step import measure_image_rivals, measure_memory, measure_steps
     from bench.perf.step_report import StepResults
     from vera.spec.registry import methods
+    from vera.training.threads import use_threads
 
     names = arguments.methods or list(methods)
     for name in names:
@@ -141,8 +142,9 @@ def run_step(arguments: argparse.Namespace) -> int:
 def run_memory(arguments: argparse.Namespace) -> int:
     """Exit code 1 with --enforce if a bar is missed."""
     _check_complete(arguments, {})
-    from bench.perf.step import measure_memory, use_threads
+    from bench.perf.step import measure_memory
     from bench.perf.step_report import StepResults
+    from vera.training.threads import use_threads
 
     with use_threads(1):
         found = StepResults([], [], measure_memory(arguments.shapes))
