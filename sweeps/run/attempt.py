@@ -104,6 +104,8 @@ class Attempt:
         is_trained = self.ending is None or self.ending.outcome in TRAINED
         if not self.conditions.keep_model or self.trainer is None or not is_trained:
             return None
+        if not self.task.trains_model:
+            return None
         return encode_trained_model(self.trial, self.trainer, self.collect_metrics(), self.conditions.device)
 
     def collect_metrics(self) -> dict[str, float]:

@@ -7,29 +7,51 @@ from torch import Tensor, nn
 
 from vera.errors import ModelFileError, SettingError
 from vera.saved.facts import ModelFacts
+from vera.saved.locate import locate_model
 from vera.saved.model import SavedModel
-from vera.saved.model_file import read_model_file, report_file
+from vera.saved.model_file import decode_model_file, read_model_file, report_file
 from vera.saved.rebuild import build_network, check_forward, check_tensors, fill_module
 
 ETA = "method.entropy.log_eta"
 
 
-def load_model(path: str | Path, *, device: str = "cpu", **modules: nn.Module) -> SavedModel:
-    """The model in a file, on a device.
+def load_model(
+    path: str | Path, *, device: str = "cpu", results: str | Path | None = None, **modules: nn.Module
+) -> SavedModel:
+    """The model in a file, or of a stored trial, on a device.
+
+    A trial is given by its id or the first six or more characters of it. Its model is looked up in the
+    results directory `results`, or else in results/local and results/published of the working directory, then
+    in the published results of the checkout.
 
     Networks with a registered name are rebuilt. Pass a module of your own by its role, such as
     `energy=MyNetwork()`; the weights of the file are loaded into it. `ModelFileError` names the file and what
     is wrong with it.
     """
-    path = Path(path)
-    tensors, metadata = read_model_file(path)
-    with report_file(path):
+    file = locate_model(path, results)
+    return _build_model(str(file), read_model_file(file), device, modules)
+
+
+def decode_model(content: bytes, name: str, *, device: str = "cpu", **modules: nn.Module) -> SavedModel:
+    """The model of a file with this content, for stores that are no directory; errors call it by this
+    name."""
+    return _build_model(name, decode_model_file(content, name), device, modules)
+
+
+def _build_model(
+    name: str,
+    content: tuple[Mapping[str, Tensor], Mapping[str, str]],
+    device: str,
+    modules: Mapping[str, nn.Module],
+) -> SavedModel:
+    tensors, metadata = content
+    with report_file(name):
         facts = ModelFacts.from_metadata(metadata)
     for role in modules:
         if role not in facts.networks:
-            raise SettingError(f"{path} has no network '{role}'; it has {', '.join(facts.networks)}.")
-    _check_modules_given(path, facts, modules)
-    with report_file(path):
+            raise SettingError(f"{name} has no network '{role}'; it has {', '.join(facts.networks)}.")
+    _check_modules_given(name, facts, modules)
+    with report_file(name):
         groups = _group_tensors(tensors, facts)
         networks = {}
         for role, component in facts.networks.items():
@@ -46,14 +68,14 @@ def load_model(path: str | Path, *, device: str = "cpu", **modules: nn.Module) -
     return model.to(device)
 
 
-def _check_modules_given(path: Path, facts: ModelFacts, modules: Mapping[str, nn.Module]) -> None:
+def _check_modules_given(name: str, facts: ModelFacts, modules: Mapping[str, nn.Module]) -> None:
     missing = [
         role for role, component in facts.networks.items() if component is None and role not in modules
     ]
     if missing:
         arguments = ", ".join(f"{role}=..." for role in missing)
         raise ModelFileError(
-            f"{path} holds weights of your own module: build it as for training and call "
+            f"{name} holds weights of your own module: build it as for training and call "
             f"load_model(path, {arguments})."
         )
 

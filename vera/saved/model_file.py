@@ -5,12 +5,13 @@ tensors. It cannot contain code. Trap: the library writes the metadata in random
 written again with sorted keys.
 """
 
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import safetensors.torch
 import torch
@@ -27,7 +28,7 @@ ALIGNMENT = 8
 
 
 @contextmanager
-def report_file(path: Path) -> Iterator[None]:
+def report_file(path: str | Path) -> Iterator[None]:
     """Turn every error inside the block into a `ModelFileError` that names the file and the reason."""
     try:
         yield
@@ -75,13 +76,22 @@ def read_model_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not path.is_file():
         raise ModelFileError(f"There is no model file {path}.")
     with report_file(path), path.open("rb") as file:
-        header = _read_header(file.read(ALIGNMENT), file, os.fstat(file.fileno()).st_size)
-        metadata = _get_metadata(header)
-        file.seek(0)
-        try:
-            return dict(sorted(safetensors.torch.load(file.read()).items())), metadata
-        except (SafetensorError, KeyError, RuntimeError) as error:
-            raise ValueError(f"it is truncated or damaged ({error})") from error
+        return _read(file, os.fstat(file.fileno()).st_size)
+
+
+def decode_model_file(content: bytes, name: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors, on the CPU, and the metadata of a file with this content; errors call it by this name."""
+    with report_file(name):
+        return _read(io.BytesIO(content), len(content))
+
+
+def _read(file: BinaryIO, size: int) -> tuple[dict[str, Tensor], dict[str, str]]:
+    metadata = _get_metadata(_read_header(file.read(ALIGNMENT), file, size))
+    file.seek(0)
+    try:
+        return dict(sorted(safetensors.torch.load(file.read()).items())), metadata
+    except (SafetensorError, KeyError, RuntimeError) as error:
+        raise ValueError(f"it is truncated or damaged ({error})") from error
 
 
 def _read_header(prefix: bytes, file: Any, size: int) -> Any:

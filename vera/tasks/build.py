@@ -74,7 +74,7 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
             f"The method '{name}' needs the networks {', '.join(roles)}; missing: {', '.join(missing)}."
         )
     with use_seed(derive_seed(spec.seed, "networks")):
-        return registry.create(name, **_build_networks(spec, roles, dataset), **settings)
+        return registry.create(name, **build_networks(spec, roles, dataset), **settings)
 
 
 def build_trainer(
@@ -139,7 +139,7 @@ def compute_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> 
     return fingerprint
 
 
-def _build_networks(spec: TrialSpec, roles: Sequence[str], dataset: DataSet) -> dict[str, Any]:
+def build_networks(spec: TrialSpec, roles: Sequence[str], dataset: DataSet) -> dict[str, Any]:
     """The networks by role, in the order of the roles, with inferred settings filled in."""
     facts = {name: getattr(dataset, name, None) for name in INFERRED_FROM_DATA}
     inferred = {name: fact for name, fact in facts.items() if fact is not None}

@@ -30,6 +30,8 @@ class Task(ABC):
 
     methods: ClassVar[Registry[Any]] = methods
     """The registry in which the spec's `method` is looked up."""
+    trains_model: ClassVar[bool] = True
+    """Whether a finished run leaves networks worth keeping. A study measures an estimator or a time."""
 
     @abstractmethod
     def build(

@@ -63,6 +63,7 @@ class EssOffsetTask(Task):
     """Measures how the effective sample size falls as the proposal moves away from the target."""
 
     methods = estimators
+    trains_model = False
 
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any

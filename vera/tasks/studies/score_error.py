@@ -52,6 +52,7 @@ class ScoreErrorTask(Task):
     """Compares an estimator of the score of a linear generator with the exact score."""
 
     methods = estimators
+    trains_model = False
 
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any

@@ -88,6 +88,7 @@ class StepTimeTask(Task):
     """Times a step of the spec's method and of JEM with `sampler_steps` Langevin steps, in `steps` rounds."""
 
     methods = joint_methods
+    trains_model = False
 
     @validate_arguments
     def __init__(self, sampler_steps: Count = 20) -> None:
