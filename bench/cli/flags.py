@@ -21,9 +21,10 @@ from bench.locations import DEFAULT_PROFILE, LOCAL, PROFILES, PUBLISHED
 if TYPE_CHECKING:
     from sweeps.cluster.engine import Engine
 
-PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN = (
+PROFILE, DATASET, SET, DATA_DIR, RESULTS_DIR, PLUGIN = (
     "--profile",
     "--dataset",
+    "--set",
     "--data-dir",
     "--results-dir",
     "--plugin",
@@ -70,6 +71,10 @@ def add_dataset(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(DATASET, metavar="DATA", help=text)
 
 
+def add_set(parser: "argparse._ActionsContainer", text: str) -> None:
+    parser.add_argument(SET, metavar="PATH=VALUE", action="append", default=[], help=text)
+
+
 def add_source(parser: argparse.ArgumentParser) -> None:
     text = "which trials: your own or the published ones (default: your own if there are any)"
     parser.add_argument("--from", dest="source", choices=("local", "published"), help=text)
@@ -97,6 +102,11 @@ def add_selection(verb: argparse.ArgumentParser) -> None:
         "method.SETTING, dataset, label, seed, task, energy and other networks",
     )
     add_dataset(parser)
+    add_set(
+        parser,
+        "change a setting of all trials that have it, e.g. method.k=5, steps=500 or "
+        "networks.energy.hidden=[64,64]; repeatable. Variants have ids and labels of their own",
+    )
     add_data_dir(parser)
     parser.add_argument(
         "--seeds", metavar="N", type=parse_seeds, help="seeds 0 to N-1 instead of those of the sweep"
@@ -149,6 +159,12 @@ def add_execution(verb: argparse.ArgumentParser) -> None:
         help="time between checkpoints of a trial (default: 30)",
     )
     parser.add_argument(
+        "--models",
+        choices=("all", "none"),
+        default="all",
+        help="trained models to store (default: all; see: vera models)",
+    )
+    parser.add_argument(
         "--tensorboard", metavar="DIR", help="also write histories as TensorBoard event files"
     )
     parser.add_argument("--mlflow", metavar="URI", help="also write histories to this MLflow tracking store")
@@ -174,6 +190,7 @@ def build_engine(arguments: argparse.Namespace) -> "Engine":
             gpus=1.0 if pack_gpus else arguments.gpus_per_trial,
             time_limit=arguments.time_limit,
             checkpoint_every=arguments.checkpoint_every,
+            keep_model=arguments.models == "all",
         ),
         address=arguments.address,
         max_concurrent=arguments.max_concurrent,

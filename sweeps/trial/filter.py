@@ -1,18 +1,21 @@
-"""The filter `--only key=value`: selects trials of a sweep by their settings, and explains why none
-matches."""
+"""The filter `--only key=value`: selects trials, declared or stored, by their settings, and explains why none
+matches. A stored trial is given by its row, which also has a sweep, a profile and an outcome."""
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 from vera.errors import SettingError
 from vera.spec.settings import suggest, suggest_or_list
 
+T = TypeVar("T", Trial, Row)
 LISTED = 12
 """An error lists the values of a key if there are no more than this."""
 
 
-def filter_trials(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
+def filter_trials(trials: Iterable[T], only: Sequence[str]) -> list[T]:
     """The trials for which every key=value of `only` holds. A trial without such a key does not match;
     SettingError if no trial has it."""
     wanted = [_split_pair(text) for text in only]
@@ -28,7 +31,7 @@ def filter_trials(trials: Iterable[Trial], only: Sequence[str]) -> list[Trial]:
     ]
 
 
-def explain_no_match(trials: Sequence[Trial], only: Sequence[str]) -> str:
+def explain_no_match(trials: Sequence[T], only: Sequence[str]) -> str:
     """A sentence on why no trial matches: a value that none has, or that every --only must hold."""
     facets = [_collect_facets(trial) for trial in trials]
     for key, value in map(_split_pair, only):
@@ -80,7 +83,9 @@ def _is_equal(value: Any, text: str) -> bool:
         return False
 
 
-def _collect_facets(trial: Trial) -> dict[str, Any]:
+def _collect_facets(trial: Trial | Row) -> dict[str, Any]:
+    if isinstance(trial, Row):
+        return _collect_row_facets(trial)
     spec = trial.spec
     return {
         "label": trial.name,
@@ -91,4 +96,16 @@ def _collect_facets(trial: Trial) -> dict[str, Any]:
         "seed": spec.seed,
         **{role: component["name"] for role, component in spec.networks.items()},
         **{f"method.{name}": value for name, value in trial.facts["method"].items()},
+    }
+
+
+def _collect_row_facets(row: Row) -> dict[str, Any]:
+    """The same facets from a row. Its data set need not be here, nor a plug-in be loaded."""
+    spec = json.loads(row.spec)
+    columns = ("dataset", "method", "energy", "task", "seed", "sweep", "profile", "outcome")
+    return {
+        "label": row.label or row.method,
+        **{name: getattr(row, name) for name in columns},
+        **{role: component["name"] for role, component in spec.get("networks", {}).items()},
+        **{f"method.{name}": value for name, value in spec.get("method", {}).items()},
     }

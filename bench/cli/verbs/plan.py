@@ -18,6 +18,7 @@ from bench.cli.flags import (
     PLUGIN,
     PROFILE,
     RESULTS_DIR,
+    SET,
     add_selection,
     add_store_verb,
     repeat_flags,
@@ -26,7 +27,7 @@ from bench.cli.parser import Subparsers
 from bench.cli.plugins import print_plugin_edits
 from bench.cli.selection.stores import CommandStore, has_published, require_published
 from bench.cli.selection.trials import find_flop, has_nothing_to_run, select_trials
-from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
+from bench.costs import count_cores, describe_model_sizes, describe_plan_cost, describe_trial_cost
 from bench.locations import PUBLISHED
 from vera.errors import DataMissing, SettingError
 from vera.wording import plural
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from sweeps.trial.plan import Plan
 
 EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
-SELECTION = (PROFILE, "--only", "--seeds", DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+SELECTION = (PROFILE, "--only", "--seeds", DATASET, SET, DATA_DIR, RESULTS_DIR, PLUGIN)
 """Flags that decide which trials are meant, and where they are stored."""
 
 
@@ -64,7 +65,8 @@ def find_render_command(arguments: argparse.Namespace) -> str:
 
     words = ["report", *repeat_flags(arguments, RESULTS_DIR, PLUGIN)]
     if arguments.sweep in catalogue:
-        words = ["render", arguments.sweep, *repeat_flags(arguments, PROFILE, DATASET, RESULTS_DIR, PLUGIN)]
+        flags = repeat_flags(arguments, PROFILE, DATASET, SET, RESULTS_DIR, PLUGIN)
+        words = ["render", arguments.sweep, *flags]
     return shlex.join(["vera", *words])
 
 
@@ -104,7 +106,8 @@ def parse_outcomes(text: str) -> list[str]:
 
 
 def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
-    """The summary, a line for each missing trial, and on stderr the data files that are missing."""
+    """The summary, a line for each missing trial, the size of their models, and on stderr the data files that
+    are missing."""
     from sweeps.run.progress import measure_widths
 
     print(summarise_plan(arguments, plan))
@@ -114,6 +117,9 @@ def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
         cost = describe_trial_cost(flop, trial, plan.seconds.get(trial.id))
         about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {plural(trial.spec.steps, 'step')}   {cost}")
+    sizes = describe_model_sizes(plan.missing, arguments.data_dir)
+    if sizes and getattr(arguments, "models", "all") == "all":
+        print(f"  {sizes}; to store none: --models none")
     for problem in find_missing_data(plan, arguments.data_dir):
         print(f"vera: Not ready to run: {problem}", file=sys.stderr)
 
