@@ -19,6 +19,7 @@ from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.results import Results
 from bench.render.caption import describe_origin
+from bench.shown_variants import extend_names
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial, reseed
 from sweeps.trial.sweep import Sweep
@@ -84,6 +85,8 @@ class Artifact(ABC):
     """False if its trials cannot be listed in advance; it then overrides `rows`."""
     companions: ClassVar[tuple[str, ...]] = ()
     """Names of artifacts that are rendered together with this one."""
+    shows_variants: ClassVar[bool] = True
+    """Whether it has room for the variants of `vera render --set`, if its experiment lists them."""
     takes: ClassVar[str] = ""
     """The kind of data that `on` takes, tables or images; empty if it takes none."""
 
@@ -134,7 +137,8 @@ class Artifact(ABC):
         made = self.render(results)
         notes = (*made.notes, *(note for note in results.notes if note not in made.notes))
         is_own = made.name == self.name or made.name.startswith(f"{self.name}-")
-        return replace(made, name=made.name if is_own else self.name, notes=notes)
+        name, title = extend_names(made.name if is_own else self.name, made.title)
+        return replace(made, name=name, title=title, notes=notes)
 
 
 class ExperimentArtifact(Artifact):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, ClassVar, Generic, TypeVar
 
+from bench.shown_variants import list_shown_variants
 from sweeps.trial.identity import Profile, Trial, find_plugin_methods, reseed
 from sweeps.trial.matching import TUNING_SEED
 from sweeps.trial.sweep import Sweep
@@ -200,12 +201,13 @@ class Experiment(Generic[D]):
         data: Sequence[D] | None = None,
         include: Callable[[Line], bool] = lambda line: True,
     ) -> Iterator[Trial]:
-        """Every line on every data set, followed by the methods of plug-ins with their defaults."""
+        """Every line on every data set, followed by the methods of plug-ins with their defaults and by the
+        variants that `vera render --set` asks for."""
         for each in self.data(profile) if data is None else data:
-            yield from (
-                self.trial(line, profile, each) for line in self.lines_for(profile, each) if include(line)
-            )
-            yield from self.plugin_trials(profile, each)
+            lines = (line for line in self.lines_for(profile, each) if include(line))
+            declared = [*(self.trial(line, profile, each) for line in lines)]
+            declared += self.plugin_trials(profile, each)
+            yield from (*declared, *list_shown_variants(declared))
 
     def plugin_trials(self, profile: Profile, data: D | None = None) -> Iterator[Trial]:
         """Methods that plug-ins add, if the networks of this experiment are all they need."""

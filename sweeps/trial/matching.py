@@ -7,6 +7,8 @@ trial if
 
 - every declared setting has the declared value in the row's spec, and `method` has the same name. The seed is
   ignored, and settings that the trial leaves open may have any value;
+- every setting that was changed in the row's sweep (`--set method.k=5`, or a grid) is declared. A trial that
+  leaves k open does not match a row in which k was set on purpose;
 - both seeds serve the same purpose: seeds from `TUNING_SEED` on choose settings, the others fill tables. A
   setting that was chosen by a score is never judged by that same score.
 
@@ -28,6 +30,7 @@ from typing import Any
 from sweeps.store.row import FAILURES, Row
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
+from sweeps.trial.variant import find_changed_paths
 
 TUNING_SEED = 100
 """Seeds from this one on are for choosing settings; no table averages over them."""
@@ -73,7 +76,10 @@ class RowMatcher:
         declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
         for row, spec in self._specs:
             same_purpose = is_tuning_seed(row.seed) == is_tuning_seed(trial.spec.seed)
-            if same_purpose and row.method == declared["method"]["name"] and is_declared_in(declared, spec):
+            same_method = row.method == declared["method"]["name"]
+            if not (same_purpose and same_method and is_declared_in(declared, spec)):
+                continue
+            if all(_is_declared(declared, path) for path in find_changed_paths(row.sweep)):
                 yield row, spec
 
     def _find_shown_content(self, key: str) -> str:
@@ -102,6 +108,13 @@ def is_declared_in(declared: Any, stored: Any) -> bool:
         same_length = isinstance(stored, list) and len(stored) == len(declared)
         return same_length and all(map(is_declared_in, declared, stored))
     return bool(stored == declared)
+
+
+def _is_declared(declared: Mapping[str, Any], path: str) -> bool:
+    """Whether the spec gives a value for this setting."""
+    first, _, rest = path.partition(".")
+    value = declared.get(first)
+    return first in declared and (not rest or (isinstance(value, Mapping) and _is_declared(value, rest)))
 
 
 def make_data_key(dataset: Mapping[str, Any]) -> str:

@@ -162,6 +162,14 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "run mine --plugin one.py --profile smoke --only seed=5": (
         "vera plan mine --profile smoke --plugin one.py\n",
     ),
+    # --set.
+    "run toy-demo --set method.kk=5": ("toy-demo", "'method.kk'", "Did you mean method.k?"),
+    "run toy-demo --set lr=5": ("'lr'", "Did you mean method.lr"),
+    "run toy-demo --set method.k": ("--set", "PATH=VALUE", "method.lr=3e-4", "'method.k'"),
+    "run toy-demo --set method.k=0": ("at least 1", "got 0"),
+    "run toy-demo --set method.k=5 --set method.noise=1": ("toy-demo", "method.k, method.noise"),
+    "run toy-demo --set seed=3": ("--set", "seed", "--seeds N"),
+    "render table2 --set method.kk=5": ("table2", "'method.kk'", "Did you mean method.k?"),
     # --dataset.
     "run toy-demo --dataset wine": ("toy-demo", "vera list"),
     "run table2 --dataset wine": ("table2", "--dataset", "table6"),

@@ -7,11 +7,13 @@ saved model are made of. This module does not load torch; looking up a name in a
 from typing import Any
 
 from vera.spec.registry import Registry, datasets, models, tasks
-from vera.spec.settings import check_names, check_value, settings_of
+from vera.spec.settings import Setting, check_names, check_value, settings_of
 from vera.spec.trial_spec import Component, TrialSpec, split_component
 
 PATHS = ("data_dir",)
 """Settings that name a location; they decide no number."""
+COMPONENTS = ("dataset", "networks", "method", "task")
+"""The fields of a spec that have settings of their own."""
 INFERRED_FROM_DATA = ("data_dim", "classes", "channels", "side")
 """Settings of networks that follow from the data."""
 
@@ -35,9 +37,7 @@ def resolve_component(
     registry: Registry[Any], component: Component, inferred: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """The name and all settings, checked and in their annotated type: two spellings are one trial."""
-    name, factory = component["name"], registry.get(component["name"])
-    networks = factory.network_names() if hasattr(factory, "network_names") else ()
-    known = {key: setting for key, setting in settings_of(factory).items() if key not in networks}
+    name, known = component["name"], find_settings(registry, component["name"])
     defaults = {s.name: s.default for s in known.values() if not s.is_required and s.name not in inferred}
     given = {key: value for key, value in component.items() if key != "name"}
     check_names(f"{registry.kind} '{name}'", known, given)
@@ -45,6 +45,30 @@ def resolve_component(
         key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
     }
     return {"name": name} | {key: _to_lists(value) for key, value in values.items() if key not in PATHS}
+
+
+def find_settings(registry: Registry[Any], name: str) -> dict[str, Setting]:
+    """The settings of a component by name. The networks of a method are no settings of it."""
+    factory = registry.get(name)
+    networks = factory.network_names() if hasattr(factory, "network_names") else ()
+    return {key: setting for key, setting in settings_of(factory).items() if key not in networks}
+
+
+def list_settings(spec: TrialSpec) -> dict[str, Setting]:
+    """Everything that can be set in a spec, by dotted path: steps, method.lr, networks.energy.hidden."""
+    task = split_component(spec.task_component)
+    components: list[tuple[str, Registry[Any], str]] = [
+        ("dataset", datasets, spec.dataset["name"]),
+        ("method", tasks.create(task[0], **task[1]).methods, spec.method["name"]),
+        ("task", tasks, task[0]),
+        *((f"networks.{role}", models, each["name"]) for role, each in spec.networks.items()),
+    ]
+    found = {name: each for name, each in settings_of(TrialSpec).items() if name not in COMPONENTS}
+    for path, registry, name in components:
+        left_out = (*PATHS, *(INFERRED_FROM_DATA if registry is models else ()))
+        own = find_settings(registry, name).items()
+        found |= {f"{path}.{key}": setting for key, setting in own if key not in left_out}
+    return found
 
 
 def _to_lists(value: Any) -> Any:

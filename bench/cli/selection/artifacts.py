@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.cli.selection.stores import choose_sources, find_output_folder
 from bench.locations import PROFILES, PUBLISHED
@@ -38,6 +38,26 @@ def select_artifacts(names: Sequence[str], dataset: str | None) -> "list[Artifac
 
     component, _ = parse_dataset(dataset)
     return [catalogue.on_dataset(artifact, component) for artifact in found]
+
+
+def keep_with_variants(
+    artifacts: "Sequence[Artifact]", changes: Mapping[str, Any], profiles: "Sequence[Profile]"
+) -> "list[Artifact]":
+    """The artifacts that show variants with these settings. UnknownName if a setting is unknown, or if none
+    of the artifacts has room for variants."""
+    from bench.cli.selection.settings import vary_trials
+    from bench.shown_variants import show_variants
+
+    own = [(artifact, profile) for artifact in artifacts if artifact.listed for profile in profiles]
+    counts = {pair: len(list(pair[0].trials(pair[1]))) for pair in own}
+    with show_variants(changes):
+        shown = {a for a, profile in own if len(list(a.trials(profile))) > counts[a, profile]}
+    found = [artifact for artifact in artifacts if artifact in shown and artifact.shows_variants]
+    if not found:
+        names = ", ".join(artifact.name for artifact in artifacts)
+        vary_trials([trial for a, profile in own for trial in a.sweep().trials(profile)], changes)
+        raise UnknownName(f"{names} shows no variants. To see their trials: vera report")
+    return found
 
 
 def _refuse_name(name: str) -> None:

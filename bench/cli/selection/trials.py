@@ -11,7 +11,17 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
-from bench.cli.flags import DATA_DIR, DATASET, PLUGIN, PROFILE, RESULTS_DIR, repeat_flags, repeat_results_dir
+from bench.cli.flags import (
+    DATA_DIR,
+    DATASET,
+    PLUGIN,
+    PROFILE,
+    RESULTS_DIR,
+    SET,
+    repeat_flags,
+    repeat_results_dir,
+)
+from bench.cli.selection.settings import parse_settings, vary_trials
 from bench.cli.selection.stores import CommandStore, has_published
 from bench.locations import PUBLISHED
 from sweeps.errors import AmbiguousTrial, EngineError, StoreError, UnknownTrial
@@ -33,11 +43,14 @@ INCOMPLETE = {
 
 
 def select_trials(arguments: argparse.Namespace, own: CommandStore | None = None) -> "list[Trial]":
-    """The trials of the sweep that match --only. `own` is the user's store, needed for trial:ID."""
+    """The trials of the sweep, changed by --set, that match --only. `own` is the user's store, which trial:ID
+    needs."""
     from sweeps.trial.filter import explain_no_match, filter_trials
 
     seeds = None if arguments.seeds is None else range(arguments.seeds)
+    changes = parse_settings(arguments.set)
     every = _find_sweep(arguments, own).trials(arguments.profile, seeds)
+    every = vary_trials(every, changes) if changes else every
     trials = filter_trials(every, arguments.only)
     name = arguments.sweep
     if not every:
@@ -46,7 +59,7 @@ def select_trials(arguments: argparse.Namespace, own: CommandStore | None = None
             f"{name} has no trials at the {arguments.profile} profile. To list all sweeps: {listing}"
         )
     if not trials:
-        flags = repeat_flags(arguments, PROFILE, DATASET, DATA_DIR, RESULTS_DIR, PLUGIN)
+        flags = repeat_flags(arguments, PROFILE, DATASET, SET, DATA_DIR, RESULTS_DIR, PLUGIN)
         raise EngineError(
             f"No trial of {name} matches --only {' '.join(arguments.only)}."
             f"{explain_no_match(every, arguments.only)} To list its trials: "

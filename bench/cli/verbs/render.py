@@ -20,22 +20,27 @@ from bench.cli.flags import (
     PROFILE,
     PROFILE_HELP,
     RESULTS_DIR,
+    SET,
     add_dataset,
     add_plugin,
     add_results_dir,
+    add_set,
     add_source,
     repeat_flags,
 )
 from bench.cli.parser import Subparsers, add_command
 from bench.cli.selection.artifacts import (
     EVERY,
+    choose_profiles,
     find_first_results,
     find_image_variants,
     find_target,
+    keep_with_variants,
     open_empty_results,
     open_results,
     select_artifacts,
 )
+from bench.cli.selection.settings import parse_settings
 from bench.cli.selection.stores import choose_sources, hint_published
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from vera.errors import VeraError
@@ -58,6 +63,7 @@ def add_parser(verbs: Subparsers) -> None:
     add_source(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the names of the files")
     add_dataset(parser)
+    add_set(parser, "also show the variants of vera run --set, in lines of their own; repeatable")
     add_results_dir(parser, "where your own results are stored")
     add_plugin(parser)
     parser.set_defaults(run=render)
@@ -65,7 +71,17 @@ def add_parser(verbs: Subparsers) -> None:
 
 def render(arguments: argparse.Namespace) -> int:
     """Find everything before writing the first file, so that a wrong name changes nothing."""
+    from bench.shown_variants import show_variants
+
     artifacts = select_artifacts(arguments.names, arguments.dataset)
+    changes = parse_settings(arguments.set)
+    if changes:
+        artifacts = keep_with_variants(artifacts, changes, choose_profiles(arguments))
+    with show_variants(changes):
+        return _render_artifacts(arguments, artifacts)
+
+
+def _render_artifacts(arguments: argparse.Namespace, artifacts: "Sequence[Artifact]") -> int:
     stores = open_results(arguments)
     if not stores and EVERY not in arguments.names and not all(each.needs_rows for each in artifacts):
         stores = list(open_empty_results(arguments))
@@ -141,7 +157,7 @@ def _explain_missing(artifact: "Artifact", arguments: argparse.Namespace) -> str
     if artifact.listed and next(iter(artifact.trials(profile)), None) is None:
         return f"{artifact.name} has no trials at the {profile} profile."
     flags = [] if profile == DEFAULT_PROFILE else [PROFILE, profile]
-    flags += repeat_flags(arguments, DATASET, RESULTS_DIR, PLUGIN)
+    flags += repeat_flags(arguments, DATASET, SET, RESULTS_DIR, PLUGIN)
     command = shlex.join([*artifact.command.split(), *flags])
     return (
         f"{artifact.name} has no trial of {_describe_place(arguments)}. To run them: "

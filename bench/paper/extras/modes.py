@@ -76,6 +76,6 @@ class Modes(ExperimentArtifact):
     def make_row(self, results: Results, trial: Trial) -> dict[str, Value]:
         """The line of one trial."""
         data = MODES.data(results.profile)[0]
-        paper = PAPER.find_for(SOURCE, MODES.line(trial.label), data, metric="modes_of_1000")
+        paper = PAPER.find_for(SOURCE, MODES.find_line(trial.label), data, metric="modes_of_1000")
         cells: dict[str, Value] = {c.key: results.cell(trial, c.key) for c in self.columns[1:]}
         return {"method": trial.label, **cells, "modes": results.cell(trial, "modes", paper)}

@@ -161,6 +161,7 @@ class Figure1(ExperimentArtifact):
     experiment = SMALL_NETWORK
     name = "figure1"
     title = "Figure 1: densities and samples of VERA and PCD on moons"
+    shows_variants = False
     claims = (
         Claim(
             "density-improves",

@@ -263,6 +263,7 @@ class Figure3(ExperimentArtifact):
     experiment = SCORE_BIAS
     name = "figure3"
     title = "Figure 3: bias and standard deviation of score estimators"
+    shows_variants = False
     claims = tuple(declare_claims())
 
     def render(self, results: Results) -> Drawing:

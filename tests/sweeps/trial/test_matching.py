@@ -137,3 +137,24 @@ def test_data_that_differ_in_a_setting_are_not_contents_of_one_data_set():
 def test_the_number_of_labels_is_no_part_of_the_content():
     ten, every = ({"name": "csv", "file": "my.csv", "labels_per_class": n} for n in (10, None))
     assert make_data_key(ten) == make_data_key(every) != make_data_key({**ten, "file": "other.csv"})
+
+
+def test_row_of_a_variant_matches_only_trials_that_declare_the_changed_setting():
+    row = row_of(trial(), 0, 0.5, defaults={"sampler_steps": 40}, sweep="table2 [method.sampler_steps]")
+    assert match([row], trial()).rows == [], "this trial leaves sampler_steps open"
+    assert match([row], trial(sampler_steps=40)).rows == [row]
+    assert match([replace(row, sweep="table2")], trial()).rows == [replace(row, sweep="table2")]
+
+
+def test_row_of_a_variant_does_not_replace_the_original():
+    own = row_of(trial(), 0, 0.5, defaults={"sampler_steps": 20}, finished_at="2026-01-01T00:00:00+00:00")
+    later = row_of(trial(), 0, 0.7, defaults={"sampler_steps": 40}, sweep="table2 [method.sampler_steps]",
+                   finished_at="2026-02-01T00:00:00+00:00")  # fmt: skip
+    found = match([own, later], trial())
+    assert (found.rows, found.notes) == ([own], [])
+
+
+def test_changed_field_of_a_variant_is_always_declared():
+    row = row_of(trial(steps=7), 0, 0.5, sweep="table2 [steps]")
+    assert match([row], trial(steps=7)).rows == [row]
+    assert match([row], trial()).rows == []
