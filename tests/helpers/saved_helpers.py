@@ -7,7 +7,10 @@ from typing import Any
 import torch
 from conformance import MODELS, make_trainer, network_components
 
+from vera.models.contract import Density
+from vera.models.network_modes import evaluation_mode
 from vera.saved import SavedModel
+from vera.training.random_state import use_seed
 from vera.training.trainer import Trainer
 
 HEADER = 8
@@ -19,6 +22,25 @@ def train_model(method: str, energy: str) -> tuple[Trainer, SavedModel]:
     trainer = make_trainer(method, energy, steps=2)
     assert trainer.run().outcome == "ok"
     return trainer, SavedModel.from_trainer(trainer, networks=network_components(method, energy))
+
+
+@torch.no_grad()
+def score_live(trainer: Trainer, x: torch.Tensor) -> torch.Tensor:
+    """f(x) of the live energy, computed without `SavedModel`."""
+    with evaluation_mode(trainer.method.energy):
+        return trainer.method.energy(x)
+
+
+def draw_live(trainer: Trainer, n: int, seed: int, block: int = 1024) -> torch.Tensor | None:
+    """Samples of the live networks, drawn without `SavedModel`; None if that needs MALA.
+
+    `block` is the number of samples that a saved model draws at once.
+    """
+    energy, generator = trainer.method.energy, trainer.method.networks().get("generator")
+    with use_seed(seed):
+        if isinstance(energy, Density):
+            return energy.sample(block)[:n]
+        return None if generator is None else generator.sample(block, running_averages=True)[:n]
 
 
 def make_points(energy: str, n: int = 33) -> torch.Tensor:

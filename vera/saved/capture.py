@@ -17,7 +17,7 @@ from vera.errors import IncompatibleModel, SettingError, UnknownName
 from vera.methods.contract import Method
 from vera.saved.facts import ModelFacts
 from vera.saved.rebuild import check_forward
-from vera.spec.registry import models
+from vera.spec.registry import estimators, models
 from vera.spec.resolve import INFERRED_FROM_DATA, resolve_component, resolve_spec
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component, TrialSpec
@@ -36,6 +36,8 @@ def capture_model(
 ) -> tuple[dict[str, nn.Module], ModelFacts, dict[str, Tensor]]:
     """Copies of the networks, the facts and the other tensors of the Trainer's model as it is now."""
     method = trainer.method
+    if method.registry is estimators:
+        raise IncompatibleModel(f"{method.label()} examines an estimator and has no model to save.")
     spec = None if trainer.spec is None else TrialSpec.from_dict(trainer.spec)
     given = components if components is not None else spec.networks if spec is not None else {}
     if unknown := [role for role in components or () if role not in method.network_names()]:
@@ -43,7 +45,7 @@ def capture_model(
     mean, deviation = estimate_moments(trainer)
     try:
         check_forward(method.networks(), tuple(mean.shape))
-    except Exception as error:  # a study or a user's module can raise anything
+    except Exception as error:  # a user's module can raise anything
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise IncompatibleModel(f"{method.label()} has no model to save: {reason}.") from error
     facts = ModelFacts(
