@@ -118,13 +118,10 @@ def plot_model(
 
     `refine` defaults to 0, or to 100 steps of MALA for a model that needs it.
     """
-    data = model.facts.data
     steps = (0 if model.has_direct_samples else REFINING_STEPS) if refine is None else refine
-    side, channels = data.get("side"), data.get("channels")
     samples = model.sample(n or (IMAGES if _has_images(model) else POINTS), refine=steps, seed=seed)
     if model.facts.shape != (2,):
-        names, pixels = data.get("feature_names"), _find_pixel_range(model) if _has_images(model) else None
-        return plot_samples(samples, side=side, channels=channels, names=names, pixels=pixels)
+        return plot_model_samples(model, samples)
     limits = _find_limits(model)
     figure, panels = _make_panels(2, 2)
     plot_density(model.score, limits=limits, axes=panels[0])
@@ -132,6 +129,13 @@ def plot_model(
     _scatter(panels[1], _to_array(samples))
     panels[1].set(title="samples", xlim=limits[:2], ylim=limits[2:])
     return figure
+
+
+def plot_model_samples(model: "SavedModel", x: Any) -> "Figure":
+    """Plot samples of a model with the names and pixel values of its data."""
+    data = model.facts.data
+    names, pixels = data.get("feature_names"), _find_pixel_range(model) if _has_images(model) else None
+    return plot_samples(x, side=data.get("side"), channels=data.get("channels"), names=names, pixels=pixels)
 
 
 def save_plots(model: "SavedModel", directory: str | Path) -> list[Path]:

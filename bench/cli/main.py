@@ -35,6 +35,7 @@ from bench.cli.verbs import (
     status,
 )
 from bench.cli.verbs import list as list_verb
+from bench.cli.verbs.models import compare, export, sample, score, stored, train
 from sweeps.errors import Interrupted
 from vera.errors import VeraError
 
@@ -59,6 +60,12 @@ VERBS: tuple[Callable[[Subparsers], None], ...] = (
     show.add_parser,
     run.add_retry_parser,
     replay.add_parser,
+    train.add_parser,
+    stored.add_parser,
+    sample.add_parser,
+    score.add_parser,
+    export.add_parser,
+    compare.add_parser,
     render.add_parser,
     report.add_parser,
     launch.add_parser,

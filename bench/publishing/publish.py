@@ -1,14 +1,15 @@
 """Publishing: copy finished trials from a user's store into results/published, with less data.
 
 Rows and evaluations are copied unchanged. Training curves are averaged down to a hundred points. Arrays are
-kept for the first seed of a trial, because most figures show one seed. Trials of code that differs from its
-commit are refused. Failed trials are left out and named: they say something about a machine, not about a
-method. Published files are never changed, so the history of versions grows by the new trials alone.
+kept for the first seed of a trial, because most figures show one seed. Models are copied on request, because
+they are large. Trials of code that differs from its commit are refused. Failed trials are left out and named:
+they say something about a machine, not about a method. Published files are never changed, so the history of
+versions grows by the new trials alone.
 """
 
 import json
 import shlex
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MAX_POINTS = 100
 """Points of a published training curve."""
 Arrays = Literal["none", "first", "all"]
+"""The seeds whose arrays or models are published."""
 
 
 def publish_trials(
@@ -46,8 +48,31 @@ def publish_trials(
         thinned = Store(folder)
         for record in thin_records(source, new, arrays, with_arrays):
             thinned.write(record)
-        target.merge(folder)
+        target.merge(folder, models=False)
     return len(new), failed
+
+
+def publish_models(source: "Store", rows: Iterable[Row], target_folder: Path, models: Arrays) -> list[int]:
+    """Copy the models of those of the source's rows that are published with the same metrics; "first" takes
+    one model of trials that differ only in their seed. Returns the sizes of the copied models in bytes."""
+    from sweeps.store.store import Store
+
+    target = Store(target_folder)
+    published = {row.trial_id: row for row in target.read_rows()}
+    sizes, there = source.models.list_sizes(), target.models.list_sizes()
+    same = [row for row in rows if row.trial_id in sizes and _has_same_metrics(row, published)]
+    seen = {_drop_seed(row) for trial_id, row in published.items() if trial_id in there}
+    copied = []
+    for row in sorted(same, key=lambda row: row.seed) if models != "none" else ():
+        if row.trial_id not in there and (models == "all" or _drop_seed(row) not in seen):
+            seen.add(_drop_seed(row))
+            target.models.write(row.trial_id, source.models.read(row.trial_id))
+            copied.append(sizes[row.trial_id])
+    return copied
+
+
+def _has_same_metrics(row: Row, published: Mapping[str, Row]) -> bool:
+    return row.trial_id in published and row.metrics == published[row.trial_id].metrics
 
 
 def select_rows(location: str, rows: Iterable[Row], sweeps: Sequence[str], profile: str) -> list[Row]:

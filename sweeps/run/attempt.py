@@ -229,10 +229,15 @@ class Attempt:
 
 def run_trial(trial: Trial, conditions: Conditions | None = None) -> Record:
     """Run the whole trial in this process and return its record."""
-    attempt = Attempt(trial, conditions or Conditions())
+    return run_attempt(trial, conditions or Conditions()).record()
+
+
+def run_attempt(trial: Trial, conditions: Conditions) -> Attempt:
+    """Run the whole trial in this process and return the attempt, which has ended."""
+    attempt = Attempt(trial, conditions)
     while attempt.ending is None:
         attempt.advance(1.0)
-    return attempt.record()
+    return attempt
 
 
 def _choose_slice_steps(steps: int, seconds: float) -> int:

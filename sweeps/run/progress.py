@@ -131,13 +131,14 @@ def measure_widths(trials: Iterable[Trial]) -> Widths:
 
 def format_row(row: Row, widths: Widths = NARROW) -> str:
     """The line of an ended trial: ✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
-    metrics = json.loads(row.metrics)
-    name = next((name for name in HEADLINES if name in metrics), None)
-    headline = (
-        f"{name} {metrics[name]:.4g}"
-        if row.outcome == "ok" and name
-        else f"{row.outcome} at step {row.outcome_step:,}"
-    )
+    headline = (row.outcome == "ok" and format_headline(row)) or f"{row.outcome} at step {row.outcome_step:,}"
     reason = f" ({row.reason})" if row.reason else ""
     trial = f"{MARKS.get(row.outcome, '!')} {row.label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
     return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"
+
+
+def format_headline(row: Row) -> str:
+    """The main metric of the row with its value, or an empty text: test_log_likelihood -2.61"""
+    metrics = json.loads(row.metrics)
+    name = next((name for name in HEADLINES if name in metrics), None)
+    return f"{name} {metrics[name]:.4g}" if name else ""

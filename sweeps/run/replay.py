@@ -3,9 +3,10 @@
 import json
 import time
 from dataclasses import replace
+from typing import NamedTuple
 
 from sweeps.errors import EngineError
-from sweeps.run.attempt import run_trial
+from sweeps.run.attempt import run_attempt
 from sweeps.run.conditions import Conditions
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
@@ -18,15 +19,24 @@ ENVIRONMENT = ("device", "processor", "cpus", "versions", "git_commit", "git_dir
 """Columns that may explain a difference."""
 
 
-def compare_with_replay(row: Row, conditions: Conditions) -> tuple[list[str], float]:
-    """The differences from the stored row, and the seconds taken. There are none if both agree to the last
-    bit."""
+class ReplayedTrial(NamedTuple):
+    """The differences from the stored row (none if both agree to the last bit), the seconds taken, and the
+    content of the model file if models are kept and the trial leaves one."""
+
+    differences: list[str]
+    seconds: float
+    model: bytes | None
+
+
+def replay_row(row: Row, conditions: Conditions) -> ReplayedTrial:
+    """Run the trial of the row again."""
     if conditions.device != "auto":
         _check_device(row, conditions.device)
     started = time.monotonic()
     trial = Trial.from_facts(json.loads(row.spec), row.sweep, row.label)
-    again = run_trial(trial, replace(conditions, attempt=row.attempt)).row
-    return list_differences(row, again), time.monotonic() - started
+    attempt = run_attempt(trial, replace(conditions, attempt=row.attempt))
+    differences = list_differences(row, attempt.record().row)
+    return ReplayedTrial(differences, time.monotonic() - started, attempt.encode_model())
 
 
 def _check_device(row: Row, device: str) -> None:

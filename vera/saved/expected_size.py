@@ -1,4 +1,4 @@
-"""The expected size of a model file, from the networks of a spec alone: no data is read, no memory is taken."""
+"""The expected size of a model file, from the networks of a spec alone: they are built without memory."""
 
 from pathlib import Path
 from typing import Any

@@ -4,11 +4,17 @@ import argparse
 import json
 from collections import Counter
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from bench.cli.flags import add_store_verb
+from bench.cli.flags import add_store_verb, repeat_results_dir
 from bench.cli.parser import Subparsers
+from bench.cli.selection.models import list_model_stores, suggest_uses
 from bench.cli.selection.stores import CommandStore
 from bench.cli.selection.trials import ID_HELP, describe_origin, find_stored_trial
+from vera.wording import format_bytes
+
+if TYPE_CHECKING:
+    from sweeps.store.row import Row
 
 JSON_COLUMNS = ("metrics", "restarts", "spec", "versions")
 
@@ -32,5 +38,19 @@ def show_trial(arguments: argparse.Namespace) -> int:
         print(f"curve              {metric}, {kind}, {points} points")
     for name, array in sorted(store.read_arrays(row.trial_id).items()):
         print(f"array              {name}, {array.dtype} {list(array.shape)}")
+    print("\n".join(describe_model(row, arguments)))
     own.print_problems()
     return 0
+
+
+def describe_model(row: "Row", arguments: argparse.Namespace) -> list[str]:
+    """Where the trial's model is and the commands that use it, or how to train it again."""
+    for store in list_model_stores(arguments):
+        if size := store.models.list_sizes().get(row.trial_id):
+            place = f"{store.location}/models/{row.trial_id}.safetensors"
+            uses = [f"                   {command}" for command in suggest_uses(row.trial_id, arguments)]
+            return [f"model              {place}, {format_bytes(size)}", *uses]
+    if row.outcome != "ok" or not row.energy:
+        return ["model              none"]
+    again = f"vera replay {row.trial_id[:8]} --keep-model{repeat_results_dir(arguments)}"
+    return [f"model              none; to train it again: {again}"]

@@ -11,7 +11,7 @@ from engine_helpers import content, plugin
 from sweeps.run.attempt import Attempt, run_trial
 from sweeps.run.checkpoint_store import CheckpointStore
 from sweeps.run.conditions import Conditions
-from sweeps.run.replay import compare_with_replay
+from sweeps.run.replay import replay_row
 from sweeps.run.restarts import RestartLog
 from sweeps.store.local_folder import ABANDONED
 from sweeps.trial.identity import Trial
@@ -103,7 +103,7 @@ def test_the_time_limit_includes_all_restarts():
 
 def test_a_replay_has_the_same_restarts(seed):
     row = run_trial(unlucky(1, seed=seed)).row
-    differences, _ = compare_with_replay(row, Conditions())
+    differences = replay_row(row, Conditions()).differences
     assert differences == []
 
 

@@ -1,0 +1,1 @@
+"""Verbs that train, list and use models."""
