@@ -141,8 +141,9 @@ class Trainer(RunState):
         """Make the run longer by `steps` steps and train to the new end. Returns the result.
 
         The run is then bit-identical to one that was this long from the start, unless its method has a
-        schedule that depends on the number of steps. An evaluation that was made only because the run ended
-        is dropped. A run that diverged cannot be extended.
+        schedule that depends on the number of steps; no registered method has one. An evaluation that was
+        made only because the run ended is dropped. Runs that diverged and the studies "step-time" and
+        "ess-offset", which fix their number of steps, cannot be extended.
         """
         self._check_can_continue()
         if self.result is not None and self.result.outcome != "ok":

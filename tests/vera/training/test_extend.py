@@ -3,12 +3,13 @@
 import math
 
 import pytest
-from conformance import find_differences, get_state, make_trainer, pick_one_energy_each, probe
+from conformance import PAIRS, find_differences, get_state, make_trainer, probe
 from facts import raises_with
 from trainer_helpers import list_losses, make_scripted_trainer
 
 import vera
 from vera.errors import SettingError, VeraError
+from vera.spec.registry import joint_methods
 
 SPEC = {
     "dataset": {"name": "moons"},
@@ -17,10 +18,10 @@ SPEC = {
     "steps": 5,
     "batch_size": 8,
 }
-every_method = pytest.mark.parametrize(("method", "energy"), pick_one_energy_each())
+every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 
 
-@every_method
+@every_pair
 def test_an_extended_run_is_bit_identical_to_a_longer_one(method, energy):
     """The first end is inside an epoch, inside a logging block and between two evaluations."""
     options = {"log_every": 4, "evaluate": probe, "evaluate_every": 3}
@@ -30,6 +31,17 @@ def test_an_extended_run_is_bit_identical_to_a_longer_one(method, energy):
     assert extended.extend(7).step == 14
     assert find_differences(get_state(straight), get_state(extended)) == []
     assert (straight.history, straight.evaluations) == (extended.history, extended.evaluations)
+
+
+@pytest.mark.parametrize("method", list(joint_methods))
+def test_an_end_inside_a_schedule_does_not_change_it(method):
+    """Warm-up and milestones count steps from the start, whatever the number of steps of the run."""
+    options = {"settings": {"warmup": 9, "decay_at": (3, 7, 12)}, "log_every": 4}
+    straight, extended = (make_trainer(method, "few_labels", steps=steps, **options) for steps in (14, 7))
+    straight.run()
+    extended.run()
+    extended.extend(7)
+    assert find_differences(get_state(straight), get_state(extended)) == []
 
 
 @pytest.mark.parametrize("first", [1, 4, 6, 9])
