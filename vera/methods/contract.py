@@ -46,6 +46,8 @@ class Method(Stateful, ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """What the energy model must offer: "density" (a normalised log-likelihood), "hessian" (f is not
     piecewise linear) or "curvature" (curvature propagation)."""
+    has_fixed_length: ClassVar[bool] = False
+    """Whether a setting fixes the number of steps, so that a run cannot be extended."""
 
     def __post_init__(self) -> None:
         if "__dataclass_fields__" not in vars(type(self)):

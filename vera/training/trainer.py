@@ -142,10 +142,14 @@ class Trainer(RunState):
 
         The run is then bit-identical to one that was this long from the start, unless its method has a
         schedule that depends on the number of steps; no registered method has one. An evaluation that was
-        made only because the run ended is dropped. Runs that diverged and the studies "step-time" and
-        "ess-offset", which fix their number of steps, cannot be extended.
+        made only because the run ended is dropped. Runs that diverged cannot be extended, nor can studies
+        that fix their number of steps.
         """
         self._check_can_continue()
+        if self.method.has_fixed_length:
+            raise VeraError(
+                f"{self.method.label()} fixes its number of steps: start a new run of {self.steps + steps}."
+            )
         if self.result is not None and self.result.outcome != "ok":
             raise VeraError(
                 f"This run {self.result.outcome} at step {self.result.step}: it cannot be extended."

@@ -10,6 +10,7 @@ from trainer_helpers import list_losses, make_scripted_trainer
 import vera
 from vera.errors import SettingError, VeraError
 from vera.spec.registry import joint_methods
+from vera.tasks.build import build_task
 
 SPEC = {
     "dataset": {"name": "moons"},
@@ -18,6 +19,24 @@ SPEC = {
     "steps": 5,
     "batch_size": 8,
 }
+STUDIES = [
+    {
+        "dataset": {"name": "gaussian", "dim": 4},
+        "networks": {},
+        "method": {"name": "shifted-proposal"},
+        "steps": 2,
+        "batch_size": 40,
+        "task": "ess-offset",
+    },
+    {
+        "dataset": {"name": "wine"},
+        "networks": {"energy": {"name": "mlp-classifier", "hidden": [4]}},
+        "method": {"name": "supervised"},
+        "steps": 2,
+        "batch_size": 8,
+        "task": "step-time",
+    },
+]
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 
 
@@ -101,6 +120,16 @@ def test_a_diverged_run_is_not_extended():
     with raises_with(VeraError, "diverged", "step 3"):
         trainer.extend(5)
     assert trainer.steps == 10
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study["task"])
+def test_a_study_that_fixes_its_number_of_steps_is_not_extended(study):
+    spec = vera.TrialSpec.from_dict(study)
+    trainer = build_task(spec).build(spec, progress=False)
+    trainer.run()
+    with raises_with(VeraError, trainer.method.label(), "new run of 5"):
+        trainer.extend(3)
+    assert trainer.steps == 2
 
 
 @pytest.mark.parametrize("steps", [0, -1, 2.5, None])

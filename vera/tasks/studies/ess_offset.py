@@ -39,6 +39,7 @@ class ShiftedProposal(Method):
 
     energy: GaussianMixture
     registry: ClassVar[Registry[Any]] = estimators
+    has_fixed_length = True
     _: KW_ONLY
     offsets: Annotated[Count, "offsets from 0 to the largest, one a step; filled in from the spec's steps"]
     k: Annotated[Count, "draws for each estimate"] = 20

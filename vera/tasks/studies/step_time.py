@@ -43,6 +43,7 @@ class StepTimeComparison(Method):
     """Two joint methods that train one classifier in turns, with the seconds of each step."""
 
     energy: Classifier
+    has_fixed_length = True
     _: KW_ONLY
     rounds: Annotated[Count, "of one step each; inferred from the spec's steps"]
 
