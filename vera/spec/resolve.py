@@ -54,17 +54,21 @@ def find_settings(registry: Registry[Any], name: str) -> dict[str, Setting]:
     return {key: setting for key, setting in settings_of(factory).items() if key not in networks}
 
 
+def list_components(spec: TrialSpec) -> dict[str, tuple[Registry[Any], str]]:
+    """The registry and the name of every component, by dotted path: dataset, method, networks.energy."""
+    task, settings = split_component(spec.task_component)
+    return {
+        "dataset": (datasets, spec.dataset["name"]),
+        "method": (tasks.create(task, **settings).methods, spec.method["name"]),
+        "task": (tasks, task),
+        **{f"networks.{role}": (models, each["name"]) for role, each in spec.networks.items()},
+    }
+
+
 def list_settings(spec: TrialSpec) -> dict[str, Setting]:
     """Everything that can be set in a spec, by dotted path: steps, method.lr, networks.energy.hidden."""
-    task = split_component(spec.task_component)
-    components: list[tuple[str, Registry[Any], str]] = [
-        ("dataset", datasets, spec.dataset["name"]),
-        ("method", tasks.create(task[0], **task[1]).methods, spec.method["name"]),
-        ("task", tasks, task[0]),
-        *((f"networks.{role}", models, each["name"]) for role, each in spec.networks.items()),
-    ]
     found = {name: each for name, each in settings_of(TrialSpec).items() if name not in COMPONENTS}
-    for path, registry, name in components:
+    for path, (registry, name) in list_components(spec).items():
         left_out = (*PATHS, *(INFERRED_FROM_DATA if registry is models else ()))
         own = find_settings(registry, name).items()
         found |= {f"{path}.{key}": setting for key, setting in own if key not in left_out}

@@ -42,7 +42,7 @@ class TrialSpec:
         if not isinstance(self.networks, Mapping):
             raise SettingError(f"TrialSpec: networks must map roles to networks, got {self.networks!r}.")
         for name in ("dataset", "networks", "method", "task"):
-            object.__setattr__(self, name, _plain(getattr(self, name)))
+            object.__setattr__(self, name, to_plain(getattr(self, name)))
         components = {"dataset": self.dataset, "method": self.method, "task": self.task_component}
         for role, component in {**components, **self.networks}.items():
             if not isinstance(component, Mapping) or not isinstance(component.get("name"), str):
@@ -74,10 +74,10 @@ def split_component(component: Component) -> tuple[str, dict[str, Any]]:
     return component["name"], {key: value for key, value in component.items() if key != "name"}
 
 
-def _plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """The value as JSON would return it: numpy numbers as Python numbers, tuples as lists."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [to_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,1 @@
+"""Grids of settings from Python and notebooks: run them, read their results, load the trained models."""
