@@ -293,6 +293,9 @@ def test_torch_uses_as_many_threads_as_the_trial_has_cpus():
     try:
         run_trial(trouble(), Conditions(cpus=2.0))
         assert torch.get_num_threads() == 2
+        assert Attempt(trouble(), Conditions(cpus=2.0)).trainer.threads == 2, (
+            "the Trainer chooses none itself"
+        )
         run_trial(trouble(), Conditions(cpus=0.5))
         assert torch.get_num_threads() == 1
     finally:
