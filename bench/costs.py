@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bench.locations import PUBLISHED
-from sweeps.trial.canonical_json import canonical_json
-from vera.errors import VeraError
-from vera.wording import format_bytes, plural
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.trial.identity import Trial
@@ -73,27 +71,6 @@ def describe_duration(seconds: float) -> str:
     if minutes < 90:
         return f"about {minutes:.0f} min"
     return f"about {minutes / 60:.1f} h" if minutes < 600 else f"about {minutes / 60:,.0f} h"
-
-
-def describe_model_sizes(trials: "Sequence[Trial]", data_dir: str | None = None) -> str:
-    """The expected size of the models of these trials; empty if they leave none, or if the size depends on a
-    data file that is missing."""
-    from vera.saved.expected_size import estimate_model_size
-
-    specs = {_make_network_key(trial): trial.spec for trial in trials}
-    try:
-        sizes = {key: estimate_model_size(spec, data_dir) for key, spec in specs.items()}
-    except VeraError:
-        return ""
-    total = sum(sizes[_make_network_key(trial)] for trial in trials)
-    count = sum(sizes[_make_network_key(trial)] > 0 for trial in trials)
-    return f"{plural(count, 'model')}, about {format_bytes(total)} in all" if count else ""
-
-
-def _make_network_key(trial: "Trial") -> str:
-    """Equal for trials with the same data and networks."""
-    spec = trial.spec
-    return canonical_json([spec.task_component, spec.method["name"], spec.dataset, dict(spec.networks)])
 
 
 def count_cores() -> int:

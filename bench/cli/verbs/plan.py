@@ -9,6 +9,7 @@ protocol. A copied row still says who trained it, and when.
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
@@ -27,12 +28,14 @@ from bench.cli.parser import Subparsers
 from bench.cli.plugins import print_plugin_edits
 from bench.cli.selection.stores import CommandStore, has_published, require_published
 from bench.cli.selection.trials import find_flop, has_nothing_to_run, select_trials
-from bench.costs import count_cores, describe_model_sizes, describe_plan_cost, describe_trial_cost
+from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
 from bench.locations import PUBLISHED
-from vera.errors import DataMissing, SettingError
-from vera.wording import plural
+from sweeps.trial.canonical_json import canonical_json
+from vera.errors import DataMissing, SettingError, VeraError
+from vera.wording import format_bytes, plural
 
 if TYPE_CHECKING:
+    from sweeps.trial.identity import Trial
     from sweeps.trial.plan import Plan
 
 EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
@@ -147,3 +150,24 @@ def summarise_plan(arguments: argparse.Namespace, plan: "Plan") -> str:
     done = f"{len(plan.cached) - len(plan.failed)} already done"
     done += "".join(f" · {count} {how}" for how, count in others.items() if count)
     return f"{arguments.sweep} · {arguments.profile} profile · {plural(total, 'trial')} · {done}{cost}"
+
+
+def describe_model_sizes(trials: "Sequence[Trial]", data_dir: str | None = None) -> str:
+    """The expected size of the models of these trials; empty if they leave none, or if the size depends on a
+    data file that is missing."""
+    from vera.saved.expected_size import estimate_model_size
+
+    specs = {_make_network_key(trial): trial.spec for trial in trials}
+    try:
+        sizes = {key: estimate_model_size(spec, data_dir) for key, spec in specs.items()}
+    except VeraError:
+        return ""
+    total = sum(sizes[_make_network_key(trial)] for trial in trials)
+    count = sum(sizes[_make_network_key(trial)] > 0 for trial in trials)
+    return f"{plural(count, 'model')}, about {format_bytes(total)} in all" if count else ""
+
+
+def _make_network_key(trial: "Trial") -> str:
+    """Equal for trials with the same data and networks."""
+    spec = trial.spec
+    return canonical_json([spec.task_component, spec.method["name"], spec.dataset, dict(spec.networks)])
