@@ -109,14 +109,15 @@ def ensure_rows(
     if refused:
         raise refused[0]
     if callback.model_errors:
-        raise StoreError(_describe_lost_models(callback.model_errors))
+        raise StoreError(_describe_lost_models(callback.model_errors, store.location))
 
 
-def _describe_lost_models(errors: Mapping[str, str]) -> str:
+def _describe_lost_models(errors: Mapping[str, str], location: str) -> str:
     trial_id, reason = next(iter(errors.items()))
     return (
-        f"The models of {plural(len(errors), 'trial')} could not be stored: {reason} "
-        f"The rows are stored. To train a model again: vera replay {trial_id} --keep-model"
+        f"The models of {plural(len(errors), 'trial')} could not be stored in {location} "
+        f"({reason.rstrip('.')}). The rows are stored. To train a model again: "
+        f"vera replay {trial_id} --keep-model"
     )
 
 

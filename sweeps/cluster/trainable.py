@@ -113,7 +113,9 @@ class TrialTrainable(tune.Trainable):
             if content is not None:
                 self._open_store().models.write(self.job["id"], content)
         except Exception as error:  # a user's network can raise anything when it is copied
-            return (str(error) or type(error).__name__).splitlines()[0]
+            cause = error.__cause__  # the advice of a StoreError is about rows
+            reason = cause.strerror if isinstance(cause, OSError) else str(error)
+            return (reason or type(error).__name__).splitlines()[0]
         return ""
 
     def _find_row(self) -> Row | None:

@@ -142,3 +142,28 @@ def test_arrays_of_another_sweep_or_profile_do_not_count(publish, tmp_path, othe
     Store(tmp_path / "results" / "published" / "trials").write(trial("a0", **other))
     _, published = publish(trial("a1", 1), trial("a2", 2))
     assert {name for name in ("a0", "a1", "a2") if published.read_arrays(name)} == {"a0", "a1"}
+
+
+@pytest.mark.parametrize(
+    ("models", "ids"), [("none", []), ("first", ["a0", "b1"]), ("all", ["a0", "a1", "b1"])]
+)
+def test_models_are_copied_on_request(models, ids, publish, tmp_path, capsys):
+    own = Store(tmp_path / "mine" / "trials")
+    records = [trial(f"{name}{seed}", seed, rate=rate) for rate, name in enumerate("ab") for seed in (0, 1)]
+    for trial_id in ("a1", "a0", "b1"):
+        own.models.write(trial_id, trial_id.encode() * 50)
+    code, target = publish(*records, flags=["--models", models])
+    assert (code, list(target.models.list_sizes())) == (0, ids)
+    assert all(target.models.read(trial_id) == own.models.read(trial_id) for trial_id in ids)
+    size = f"{100 * len(ids)} bytes"
+    assert (size in capsys.readouterr().out) is (models != "none")
+
+
+def test_models_of_trials_that_are_published_already_follow_if_the_metrics_agree(publish, tmp_path):
+    own = Store(tmp_path / "mine" / "trials")
+    _, target = publish(trial("a0"), trial("b0", rate=2))
+    for trial_id in ("a0", "b0"):
+        own.models.write(trial_id, b"weights")
+    target.write(trial("b0", rate=2, attempt=2, metrics='{"loss": 9.5}'))
+    publish(flags=["--models", "first"])
+    assert list(target.models.list_sizes()) == ["a0"]

@@ -18,6 +18,7 @@ from sweeps.store.store import Store
 from sweeps.trial.identity import Trial
 from vera.errors import VeraError
 from vera.methods.ml import MaximumLikelihood
+from vera.saved.load import decode_model
 from vera.spec.trial_spec import TrialSpec
 
 
@@ -60,13 +61,16 @@ def test_a_search_stops_poor_trials_and_can_be_extended(tmp_path, monkeypatch):
 
 def check_rows(folder, found):
     """Every trial has one row, and some were stopped at a milestone."""
-    rows = Store(folder / "trials").read_rows()
+    store = Store(folder / "trials")
+    rows = store.read_rows()
     assert len(found) == 9
     assert {row.outcome for row in rows} <= {"ok", "stopped_early", "diverged"}
     assert len({row.trial_id for row in rows}) == len(rows)
     stopped = [row for row in rows if row.outcome == "stopped_early"]
     assert stopped
     assert {row.outcome_step for row in stopped} <= {5, 10, 20}
+    for row in stopped:  # the model as it was when the trial was stopped
+        assert decode_model(store.models.read(row.trial_id), row.trial_id).facts.step == row.outcome_step
     assert all(row.sweep == "search-tiny" and row.seconds > 0 for row in rows)
     assert not list((folder / "checkpoints").glob("*.pt"))
 

@@ -26,7 +26,8 @@ from cluster_helpers import (
 from engine_helpers import PLUGIN, finish, results, start, wait_for
 
 from sweeps.cluster import tuner
-from sweeps.run.attempt import run_trial
+from sweeps.run.attempt import run_attempt, run_trial
+from sweeps.run.conditions import Conditions
 from sweeps.store.store import Store
 from sweeps.trial.sweep import find_sweep
 
@@ -103,7 +104,7 @@ def test_a_sweep_survives_a_killed_worker_a_killed_driver_and_ctrl_c(
     check_ctrl_c_named_the_next_command_and_saved_running_trials_before_a_checkpoint_was_due(story)
     check_every_trial_has_one_row_and_no_temporary_file_remains(story)
     monkeypatch.setattr(trouble_plugin.time, "sleep", lambda seconds: None)
-    check_the_rows_equal_those_of_undisturbed_runs(story)
+    check_the_rows_and_models_equal_those_of_undisturbed_runs(story)
 
 
 def check_the_trial_of_the_killed_worker_continued_from_its_checkpoint(story):
@@ -117,10 +118,12 @@ def check_the_trial_of_the_killed_worker_continued_from_its_checkpoint(story):
     assert later[-1][-1] == STEPS
 
 
-def check_the_rows_equal_those_of_undisturbed_runs(story):
+def check_the_rows_and_models_equal_those_of_undisturbed_runs(story):
     store = Store(story.folder / "trials")
     for trial in story.trials.values():
-        assert results(read_record(store, trial.id)) == results(run_trial(trial))
+        undisturbed = run_attempt(trial, Conditions())
+        assert results(read_record(store, trial.id)) == results(undisturbed.record())
+        assert store.models.read(trial.id) == undisturbed.encode_model(), "the same bytes"
 
 
 def check_the_killed_driver_lost_no_finished_trial(story):

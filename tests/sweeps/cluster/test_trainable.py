@@ -1,13 +1,17 @@
 """A worker without a cluster: it stores its trial, or reports why the trial differs on this node."""
 
+import errno
 from dataclasses import asdict, replace
 
 import pytest
+from facts import raises_with
+from store_helpers import refuse
 
 from sweeps.cluster.callbacks import ListenerCallback
 from sweeps.cluster.engine import Engine, build_job
 from sweeps.cluster.execute import ensure_rows
 from sweeps.cluster.trainable import TrialTrainable
+from sweeps.errors import StoreError
 from sweeps.run import provenance
 from sweeps.run.conditions import Conditions
 from sweeps.run.progress import TrialListener
@@ -43,6 +47,34 @@ def test_a_worker_stores_its_trial(build_worker, trouble_plugin, tmp_path):
     (row,) = Store(tmp_path / "store").read_rows()
     assert (report["trial"], report["outcome"]) == (trial.id, "ok")
     assert (row.trial_id, row.outcome, row.label, row.attempt) == (trial.id, "ok", "mine", 2)
+
+
+def test_a_full_disk_while_the_model_is_written_loses_no_row(
+    build_worker, trouble_plugin, tmp_path, monkeypatch
+):
+    trial = trouble_plugin.trouble()
+    job, store = build_job(trial, 1, 0.0), Store(tmp_path / "store")
+    monkeypatch.setattr("sweeps.store.models._write_content", lambda content: refuse(errno.ENOSPC))
+    worker, callback = build_worker(job), ListenerCallback(TrialListener(), store)
+    while not (report := worker.step())["done"]:
+        pass
+    callback.on_trial_result(1, [], None, report)
+    engine = Engine(tmp_path / "store", tmp_path / "checkpoints")
+    with raises_with(StoreError, "1 trial", "No space left", f"vera replay {trial.id} --keep-model"):
+        ensure_rows([(trial, job)], engine, callback, TrialListener(), store)
+    assert [row.outcome for row in store.read_rows()] == ["ok"]
+    assert store.models.list_sizes() == {}
+    assert list((tmp_path / "store" / "models").iterdir()) == [], "no temporary file remains"
+
+
+def test_a_worker_keeps_no_model_if_it_is_told_so(build_worker, trouble_plugin, tmp_path):
+    trial = trouble_plugin.trouble()
+    worker = build_worker(build_job(trial, 1, 0.0))
+    worker.attempt.conditions = replace(worker.attempt.conditions, keep_model=False)
+    while not worker.step()["done"]:
+        pass
+    store = Store(tmp_path / "store")
+    assert ([row.outcome for row in store.read_rows()], store.models.list_sizes()) == (["ok"], {})
 
 
 def test_data_that_differ_from_the_drivers_are_an_error(build_worker, trouble_plugin, tmp_path, monkeypatch):
