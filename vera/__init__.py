@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vera import data, entropy, errors, evaluation, loggers, methods, models, plot, samplers
     from vera.errors import VeraError
     from vera.models.generator import Generator
+    from vera.recipes.train import train
     from vera.samplers.sgld import sample_langevin
     from vera.saved.load import load_model
     from vera.saved.model import SavedModel
@@ -38,6 +39,7 @@ _MODULES = {
     "load_plugin": "vera.spec.registry",
     "load_trainer": "vera.tasks.build",
     "sample_langevin": "vera.samplers.sgld",
+    "train": "vera.recipes.train",
 }
 
 __version__ = "0.1.0"
@@ -64,6 +66,7 @@ __all__ = [
     "plot",
     "sample_langevin",
     "samplers",
+    "train",
 ]
 
 

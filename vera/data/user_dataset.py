@@ -16,7 +16,7 @@ from torch import Tensor
 
 from vera.data.contract import DataSet
 from vera.data.labelled import LabelledData, Split
-from vera.data.tables.contract import Rows, hold_out_last, scale_points
+from vera.data.tables.contract import Floats, Rows, hold_out_last, scale_points
 from vera.data.tensor import TensorData, find_side
 from vera.data.user_data import UserData, encode_labels, read_user_data
 from vera.errors import SettingError
@@ -30,8 +30,8 @@ HELD_OUT = 0.1
 class PointScale:
     """Centre and width of each coordinate, of the shape of a point, in double precision."""
 
-    centre: NDArray[np.float64]
-    width: NDArray[np.float64]
+    centre: Floats
+    width: Floats
 
     @classmethod
     def constant(cls, shape: tuple[int, ...], centre: float, width: float) -> "PointScale":

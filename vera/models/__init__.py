@@ -2,6 +2,7 @@
 
 from vera.models.classifier import Classifier, DigitClassifier, MLPClassifier
 from vera.models.contract import CurvatureModel, Density, has_hessian
+from vera.models.conv import ConvEnergy, ConvGenerator, conv_generator
 from vera.models.dcgan import DCGANEnergy, DCGANGenerator, dcgan_generator
 from vera.models.linear import LinearGenerator
 from vera.models.mixture import GaussianMixture
@@ -14,6 +15,8 @@ __all__ = [
     "MLP",
     "NICE",
     "Classifier",
+    "ConvEnergy",
+    "ConvGenerator",
     "CurvatureModel",
     "DCGANEnergy",
     "DCGANGenerator",
@@ -26,6 +29,7 @@ __all__ = [
     "SNGANGenerator",
     "StatisticsNetwork",
     "WideResNet",
+    "conv_generator",
     "dcgan_generator",
     "has_hessian",
     "mlp_generator",
