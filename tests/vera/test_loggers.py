@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -132,7 +133,10 @@ def test_wandb_works_offline_and_does_not_change_training(tmp_path, monkeypatch)
     last = {name: value for _, row in list_expected(trainer) for name, value in row.items()}
     assert {name: summary[name] for name in last} == last
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    assert b"training/loss" in file.read_bytes()
+    deadline = time.monotonic() + 20  # its service writes the file shortly after the run has finished
+    while b"training/loss" not in file.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     logger.close()
 
 
