@@ -67,7 +67,9 @@ def test_parser_accepts_every_command(command):
             name in catalogue.artifact_names() for name in set(getattr(arguments, "names", [])) & named
         )
     for name in (
-        [arguments.sweep] if getattr(arguments, "only", None) and not has_foreign_names(arguments) else []
+        [arguments.sweep]
+        if hasattr(arguments, "sweep") and arguments.only and not has_foreign_names(arguments)
+        else []
     ):
         assert filter_trials(catalogue.sweep(name).trials(arguments.profile), arguments.only)
 

@@ -2,10 +2,12 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from locations import ROOT
 
 import vera
 from bench.cli.main import main
@@ -182,3 +184,11 @@ def test_a_trial_and_its_model_file_have_the_same_settings(ids, capsys):
     load(ids, "VERA").save("model.safetensors")
     assert main(["compare", ids["VERA"], "model.safetensors"]) == 0
     assert capsys.readouterr().out.startswith("The settings are the same.")
+
+
+def test_the_example_of_the_page_runs(ids):
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    made = {}
+    exec(script.replace("91778e72", ids["VERA"][:8]), made)
+    assert made["x"].shape == (64, 2)
