@@ -176,3 +176,8 @@ def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(
     assert "1 trial · 1 already done" in out
     assert re.search(r"patience +smoke +ok +1", run_here("status", "--results-dir", bucket)[1])
     assert trial.id in run_here("show", trial.id[:8], "--results-dir", bucket)[1]
+    assert trial.id[:8] in run_here("models", "--results-dir", bucket)[1]
+    sample = ("sample", trial.id[:8], "-n", 3, "-o", tmp_path / "samples.npy", "--results-dir", bucket)
+    assert run_here(*sample, "--plugin", PLUGIN)[0] == 0
+    assert run_here("models", "prune", "--yes", "--results-dir", bucket)[0] == 0
+    assert Store(join_location(bucket, "trials")).models.list_sizes() == {}

@@ -8,31 +8,40 @@ from engine_helpers import make_row, plugin
 from facts import raises_with
 
 from sweeps.errors import EngineError
-from sweeps.run.attempt import run_trial
+from sweeps.run.attempt import run_attempt, run_trial
 from sweeps.run.conditions import Conditions
 from sweeps.run.provenance import read_processor
-from sweeps.run.replay import compare_with_replay, list_differences
+from sweeps.run.replay import list_differences, replay_row
 
 pytestmark = pytest.mark.usefixtures("trouble_plugin")
 
 
 def test_a_replay_is_identical_on_the_same_machine():
     row = run_trial(plugin().trouble(label="mine")).row
-    assert compare_with_replay(row, Conditions())[0] == []
+    assert replay_row(row, Conditions()).differences == []
 
 
 def test_a_metric_that_differs_is_listed():
     row = run_trial(plugin().trouble()).row
-    found, seconds = compare_with_replay(replace(row, metrics='{"loss": 1.0}'), Conditions())
+    found, seconds, _ = replay_row(replace(row, metrics='{"loss": 1.0}'), Conditions())
     assert any(line.startswith("loss was 1.0, is ") for line in found)
     assert any(line.startswith("test_log_likelihood was None, is ") for line in found)
     assert seconds > 0
 
 
+def test_a_replay_returns_the_model_that_the_trial_left():
+    trial = plugin().trouble()
+    attempt = run_attempt(trial, Conditions())
+    row = attempt.record().row
+    assert replay_row(row, Conditions()).model == attempt.encode_model() is not None
+    assert replay_row(row, Conditions(keep_model=False)).model is None
+
+
 def test_a_diverged_trial_replays_as_diverged():
     row = run_trial(plugin().trouble(fault="diverge")).row
     assert row.outcome == "diverged"
-    assert compare_with_replay(row, Conditions())[0] == []
+    replayed = replay_row(row, Conditions())
+    assert (replayed.differences, replayed.model) == ([], None)
 
 
 @pytest.mark.parametrize("column", ["device", "processor", "versions", "git_commit"])
@@ -57,10 +66,10 @@ def test_another_id_is_listed_first():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_row_of_a_gpu_is_not_replayed_without_one(monkeypatch):
-    monkeypatch.setattr("sweeps.run.replay.run_trial", lambda *_: pytest.fail("something was trained"))
+    monkeypatch.setattr("sweeps.run.replay.run_attempt", lambda *_: pytest.fail("something was trained"))
     row = make_row("4f0c9a1b2d3e4f50", device="cuda")
     with raises_with(EngineError, "4f0c9a1b", "cuda"):
-        compare_with_replay(row, Conditions(device=row.device))
+        replay_row(row, Conditions(device=row.device))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
