@@ -213,14 +213,14 @@ def _read_torch_dataset(data: Any) -> UserData:
         raise SettingError(f"The items of {name} must all be x, or all be pairs (x, y).")
     points = [item[0] if isinstance(item, tuple | list) else item for item in items]
     labels = [_get_label(item[1]) for item in items] if sizes == {2} else None
-    shape = np.shape(points[0]) if isinstance(points[0], Tensor | np.ndarray) else None
+    shape = tuple(np.shape(points[0])) if isinstance(points[0], Tensor | np.ndarray) else None
     for i, point in enumerate(points):
         if not isinstance(point, Tensor | np.ndarray):
             raise SettingError(
                 f"Item {i} of {name} must be a tensor or an array, got {type(point).__name__}; convert "
                 "images with transform=torchvision.transforms.ToTensor()."
             )
-        if np.shape(point) != shape:
+        if tuple(point.shape) != shape:
             raise SettingError(
                 f"Item {i} of {name} has shape {tuple(point.shape)}, item 0 has {shape}: resize them."
             )

@@ -60,7 +60,8 @@ class LabelledPoints(LabelledData):
 
     def split(self, seed: int) -> Split:
         """Hold out a tenth of the points, shuffled by the seed."""
-        return self.select(*hold_out_last(len(self.labels), HELD_OUT, seed))
+        train, held_out = hold_out_last(len(self.labels), HELD_OUT, seed)
+        return self.select(train, held_out if len(self.labels) * HELD_OUT >= 1 else None)
 
     def select(self, train: Rows, held_out: Rows | None) -> Split:
         """The split with these rows; without held-out rows it cannot be used to evaluate."""

@@ -51,10 +51,10 @@ def _load_csv(path: Path, label: str | None) -> UserData:
 
 def _load_arrays(path: Path, label: str | None) -> UserData:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except AttributeError:  # an .npy file is one array, which is no context manager
-        arrays = {"x": np.load(path, allow_pickle=False)}
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            is_array = isinstance(loaded, np.ndarray)
+            arrays = {"x": loaded} if is_array else {name: loaded[name] for name in loaded.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataCorrupt(f"{path} cannot be read as numpy arrays ({reason}).") from error

@@ -14,11 +14,12 @@ from vera.models.network_modes import evaluation_mode
 
 def check_energy(owner: str, energy: nn.Module, x: Tensor) -> None:
     """Check that f maps (B, ...) to (B,)."""
-    width = getattr(energy, "data_dim", x.shape[1])
-    if width != x.shape[1]:
+    found = x.shape[1:].numel()
+    width = getattr(energy, "data_dim", found)
+    if width != found:
         what = type(energy).__name__
         raise IncompatibleModel(
-            f"{owner}: {what} takes {width} dimensions, the data have {x.shape[1]} "
+            f"{owner}: {what} takes {width} dimensions, the data have {found} "
             f"(shape of a batch: {tuple(x.shape)})."
         )
     shape = _output_shape(owner, energy, x[:2])
@@ -74,8 +75,10 @@ def _output_shape(owner: str, network: nn.Module, x: Tensor) -> torch.Size:
         with evaluation_mode(network):
             output = network(x)
     except Exception as error:
+        takes_rows = x.ndim > 2 and hasattr(network, "data_dim")
+        hint = "; flatten images with x.reshape(len(x), -1)" if takes_rows else ""
         raise IncompatibleModel(
-            f"{owner}: {type(network).__name__} failed on input of shape {tuple(x.shape)}: {error}"
+            f"{owner}: {type(network).__name__} failed on input of shape {tuple(x.shape)}{hint}: {error}"
         ) from error
     if not isinstance(output, Tensor):
         raise IncompatibleModel(

@@ -19,28 +19,39 @@ from vera.saved.model import SavedModel
 MOST_HELD_OUT = 10_000
 
 
-def prepare_user_data(
-    user: UserData, flat: bool, *, held_out: float, seed: int, start_from: SavedModel | None
+def prepare_data(
+    source: UserData | DataSet | LabelledData,
+    flat: bool,
+    held_out: float,
+    seed: int,
+    start_from: SavedModel | None,
 ) -> DataSet:
-    """The data set of a run; `flat` flattens images. At most 10,000 points are held out."""
-    n = len(user)
-    rows = hold_out_last(n, min(held_out, MOST_HELD_OUT / n), seed)
-    has_held_out = int(min(held_out, MOST_HELD_OUT / n) * n) > 0
+    """The data set of a run.
+
+    The user's points are scaled, images flattened if `flat`, and a share held out. Data sets of vera are used
+    as they are; labelled ones are split by the seed.
+    """
+    if isinstance(source, UserData):
+        return _prepare_user_data(source, flat, held_out, seed, start_from)
+    data = source.split(seed) if isinstance(source, LabelledData) else source
+    if start_from is not None:
+        _check_shape(find_shape(data), start_from.facts.shape)
+    return data
+
+
+def _prepare_user_data(
+    user: UserData, flat: bool, held_out: float, seed: int, start_from: SavedModel | None
+) -> DataSet:
+    share = min(held_out, MOST_HELD_OUT / len(user))
+    rows = hold_out_last(len(user), share, seed)
     if start_from is None:
         scale, names = choose_scale(user, rows[0]), None
     else:
         _check_shape(user.x.shape[1:], start_from.facts.given_shape)
         scale, names = _get_scale(start_from), _get_class_names(user, start_from)
         flat = len(start_from.facts.shape) == 1
-    return build_dataset(user, scale=scale, rows=rows if has_held_out else None, flat=flat, class_names=names)
-
-
-def prepare_dataset(data: DataSet | LabelledData, seed: int, start_from: SavedModel | None) -> DataSet:
-    """A data set of vera as it is; labelled data are split by the seed."""
-    dataset = data.split(seed) if isinstance(data, LabelledData) else data
-    if start_from is not None:
-        _check_shape(find_shape(dataset), start_from.facts.shape)
-    return dataset
+    used = rows if int(share * len(user)) else None
+    return build_dataset(user, scale=scale, rows=used, flat=flat, class_names=names)
 
 
 def find_shape(data: DataSet) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from vera.methods.contract import Method
 from vera.recipes.choices import choose_recipe
 from vera.recipes.held_out import make_evaluation
 from vera.recipes.networks import Network, NetworkSet
-from vera.recipes.prepare_data import find_shape, prepare_dataset, prepare_user_data
+from vera.recipes.prepare_data import find_shape, prepare_data
 from vera.saved.model import SavedModel
 from vera.spec.registry import Registry, joint_methods, methods
 from vera.spec.settings import Bound, Count, NonNegativeCount, check_names, settings_of, validate_arguments
@@ -42,6 +42,7 @@ def train(
     seed: NonNegativeCount = 0,
     held_out: Share = 0.1,
     evaluate_every: Count | None = None,
+    log_every: Count = 100,
     device: str = "cpu",
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
@@ -49,35 +50,25 @@ def train(
     on_evaluate: Callbacks = None,
     **settings: Any,
 ) -> SavedModel:
-    """Train a model of the data and return it.
+    """Train a model of the data and return it. A run that diverges raises `VeraError`.
 
-    - `data`: an (N, D) array or tensor, (N, C, H, W) images, a pair (x, y), a data frame, a torch Dataset, a
-      csv, npy or npz file, or a data set of vera. `label` names the column that holds the class.
+    - `data`: an array, a tensor, images, a pair (x, y), a data frame, a torch Dataset, a csv, npy or npz
+      file, or a data set of vera. `label` names the column that holds the class.
     - `method`: the name of a training method, "vera" by default. Its settings are further arguments: `lr=...`
-    - `energy`, `generator`: a module of your own, or a registered network such as {"name": "mlp", "hidden":
-      [64, 64]}. By default they follow from the shape of the data; labelled data get a classifier as energy.
+    - `energy`, `generator`: a module, or a registered network such as {"name": "mlp", "hidden": [64, 64]}. By
+      default they follow from the shape of the data; labelled data get a classifier as energy.
     - `start_from`: a model whose networks are trained on, with the scale and the classes of its data.
-    - `held_out`: the share of points that do not train; the model's metrics are measured on them.
+    - `held_out`: the share of points that do not train. The metrics of the model are measured on them.
     - `checkpoint`: a file that is written during the run. If it exists, the run continues from it.
-
-    A run that diverges raises `VeraError`.
     """
     networks = NetworkSet.collect({"energy": energy, "generator": generator}, start_from)
     source = _read(data, label)
     cls = _find_method(method or _get_method_name(start_from), source)
-    dataset = (
-        prepare_user_data(
-            source, networks.takes_rows(cls), held_out=held_out, seed=seed, start_from=start_from
-        )
-        if isinstance(source, UserData)
-        else prepare_dataset(source, seed, start_from)
-    )
-    options = {"device": device, "checkpoint": checkpoint, "progress": progress, "seed": seed}
-    callbacks = {"on_log": on_log, "on_evaluate": on_evaluate}
+    dataset = prepare_data(source, networks.takes_rows(cls), held_out, seed, start_from)
+    options: dict[str, Any] = {"seed": seed, "device": device, "checkpoint": checkpoint}
+    options |= {"progress": progress, "log_every": log_every, "on_log": on_log, "on_evaluate": on_evaluate}
     budget = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
-    trainer = _build_trainer(cls, networks, dataset, settings, budget, options | callbacks)
-    if checkpoint is not None and Path(checkpoint).exists():
-        trainer.restore(checkpoint)
+    trainer = _build_trainer(cls, networks, dataset, settings, budget, options)
     _run(trainer)
     return SavedModel.from_trainer(trainer, networks=networks.components)
 
@@ -147,6 +138,9 @@ def _build_trainer(
 
 
 def _run(trainer: Trainer) -> None:
+    """Train to the end, from the checkpoint if there is one."""
+    if trainer.checkpoint is not None and trainer.checkpoint.exists():
+        trainer.restore(trainer.checkpoint)
     result = trainer.run()
     assert result is not None
     if result.outcome != "ok":

@@ -16,7 +16,17 @@ from vera.spec.settings import settings_of
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 N, REFINE = 5, 3
 NETWORKS = [name for name in models if models.get(name).__module__.startswith("vera.models.")]
-SMALL = {"data_dim": 6, "latent_dim": 3, "classes": 4, "channels": 3, "side": 8, "depth": 10, "components": 3}
+SMALL = {
+    "data_dim": 6,
+    "latent_dim": 3,
+    "classes": 4,
+    "channels": 3,
+    "side": 8,
+    "depth": 10,
+    "components": 3,
+    "height": 6,
+    "maps": 2,
+}
 SIZES = {"hidden": [8, 8], "width": 2, "hidden_layers": 2, "shortcut": "learned", "weight_normalised": True}
 
 
