@@ -85,10 +85,12 @@ class Artifact(ABC):
     """False if its trials cannot be listed in advance; it then overrides `rows`."""
     companions: ClassVar[tuple[str, ...]] = ()
     """Names of artifacts that are rendered together with this one."""
+    optional: ClassVar[bool] = False
+    """Whether `vera render all` says nothing about it where it was not run, as for a demo."""
     shows_variants: ClassVar[bool] = True
     """Whether it has room for the variants of `vera render --set`, if its experiment lists them."""
     takes: ClassVar[str] = ""
-    """The kind of data that `on` takes, tables or images; empty if it takes none."""
+    """The kind of data that `on` takes, tables, images or points; empty if it takes none."""
 
     @abstractmethod
     def trials(self, profile: Profile) -> Iterator[Trial]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sweeps.store.row import Row
-from sweeps.trial.identity import Profile, Trial, reseed
+from sweeps.trial.identity import Profile, Trial, find_plugin_methods, reseed
 from vera.errors import PluginError, SettingError, UnknownName
-from vera.spec.registry import Registry, find_plugin_file, wrap_plugin_errors
+from vera.spec.registry import Registry, find_plugin_file, methods, wrap_plugin_errors
 from vera.spec.settings import check_value, suggest
-from vera.spec.trial_spec import TrialSpec
+from vera.spec.trial_spec import Component, TrialSpec
 
 Enumerate = Callable[[Profile, Sequence[int]], Iterable[Trial]]
 """Enumerates the trials of a profile for these seeds."""
@@ -137,20 +137,26 @@ def _make_sweep(name: str, about: str, trial: Trial) -> Sweep:
 
 
 DEMO_STEPS: dict[Profile, int] = {"smoke": 60, "laptop": 1_500, "paper": 100_000}
+MOONS = {"name": "moons"}
+
+
+def list_demo_trials(profile: Profile, seeds: Sequence[int], data: Component = MOONS) -> Iterator[Trial]:
+    """A mixture trained by maximum likelihood, VERA, PCD and the methods of plug-ins."""
+    both = {"energy": {"name": "mixture"}, "generator": {"name": "mlp-generator"}}
+    lines: list[tuple[str, Sequence[str], Component]] = [
+        ("ML", ["energy"], {"name": "ml", "lr": 1e-3}),
+        ("VERA", [*both], {"name": "vera", "entropy_weight": 1.0, "lr": 1e-3, "generator_lr": 1e-3}),
+        ("PCD", ["energy"], {"name": "pcd", "lr": 1e-3, "noise": 0.1}),
+        *find_plugin_methods(methods, both),
+    ]
+    for label, roles, method in lines:
+        networks = {role: both[role] for role in roles}
+        for seed in seeds:
+            spec = TrialSpec(data, networks, method, DEMO_STEPS[profile], batch_size=200, seed=seed)
+            yield Trial(spec, profile, label=label)
 
 
 @sweep("toy-demo", "a 100-component mixture on moons by VERA, maximum likelihood and PCD")
 def toy_demo(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
-    """VERA, maximum likelihood and PCD on moons, a minute on two cores."""
-    energy = {"energy": {"name": "mixture"}}
-    with_generator = energy | {"generator": {"name": "mlp-generator"}}
-    lines = {
-        "ML": (energy, {"name": "ml", "lr": 1e-3}),
-        "VERA": (with_generator, {"name": "vera", "entropy_weight": 1.0, "lr": 1e-3, "generator_lr": 1e-3}),
-        "PCD": (energy, {"name": "pcd", "lr": 1e-3, "noise": 0.1}),
-    }
-    data, steps = {"name": "moons"}, DEMO_STEPS[profile]
-    for label, (networks, method) in lines.items():
-        for seed in seeds:
-            spec = TrialSpec(data, networks, method, steps, batch_size=200, seed=seed)
-            yield Trial(spec, profile, label=label)
+    """The demo on moons, a minute on two cores."""
+    return list_demo_trials(profile, seeds)

@@ -73,6 +73,12 @@ def find_changed_paths(sweep: str) -> tuple[str, ...]:
     return tuple(found["paths"].split(", ")) if found else ()
 
 
+def get_base_name(sweep: str) -> str:
+    """The name of a sweep without the settings that were changed."""
+    found = CHANGED.fullmatch(sweep)
+    return found["name"] if found else sweep
+
+
 def spell_change(change: tuple[str, Any]) -> str:
     """As in labels: k=5, energy.hidden=[64, 64]."""
     path, value = change

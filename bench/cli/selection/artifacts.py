@@ -48,7 +48,7 @@ def keep_with_variants(
     from bench.cli.selection.settings import vary_trials
     from bench.shown_variants import show_variants
 
-    own = [(artifact, profile) for artifact in artifacts if artifact.listed for profile in profiles]
+    own = [(artifact, profile) for artifact in artifacts for profile in profiles]
     counts = {pair: len(list(pair[0].trials(pair[1]))) for pair in own}
     with show_variants(changes):
         shown = {a for a, profile in own if len(list(a.trials(profile))) > counts[a, profile]}

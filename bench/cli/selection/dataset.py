@@ -32,7 +32,11 @@ USER_FILES = ("csv", "parquet")
 WORDS = {"none": None, "true": True, "false": False}
 MAX_LISTED = 5
 """Classes that a note names at most."""
-EXAMPLES = {"tables": "wine, digits-table or csv:PATH,label=COLUMN", "images": "digits32, cifar10 or svhn"}
+EXAMPLES = {
+    "tables": "tables with labels, such as wine, digits-table or csv:PATH,label=COLUMN",
+    "images": "images with labels, such as digits32, cifar10 or svhn",
+    "points": "points without labels, such as moons, circles or rings",
+}
 
 
 def parse_dataset(text: str) -> tuple[dict[str, Any], str | None]:
@@ -139,7 +143,9 @@ def build_sweep_on(text: str, name: str, profile: "Profile", data_dir: str | Non
     artifact = catalogue.on_dataset(catalogue.artifact(name), dataset)
     check_kind(artifact, dataset)
     if "file" in dataset or find_plugin_file(datasets.get(dataset["name"])) is not None:
-        check_points(dataset, data_dir, max(trial.spec.batch_size for trial in artifact.trials(profile)))
+        batch_size = max(trial.spec.batch_size for trial in artifact.trials(profile))
+        check = check_unlabelled if artifact.takes == "points" else check_points
+        check(dataset, data_dir, batch_size)
     return artifact.sweep()
 
 
@@ -149,13 +155,13 @@ def check_kind(artifact: Artifact, dataset: "Component") -> None:
     from vera.data.labelled import LabelledData
 
     factory = datasets.get(dataset["name"])
-    kind = "points without labels"
+    kind = "points"
     if isinstance(factory, type) and issubclass(factory, LabelledData):
         kind = "images" if issubclass(factory, ImageData) else "tables"
     if kind != artifact.takes:
         raise SettingError(
-            f"{artifact.name} takes {artifact.takes} with labels, such as {EXAMPLES[artifact.takes]}, "
-            f"not {kind} such as {dataset['name']}."
+            f"{artifact.name} takes {EXAMPLES[artifact.takes]}, "
+            f"not {kind}{' without labels' if kind == 'points' else ''} such as {dataset['name']}."
         )
 
 
@@ -175,6 +181,14 @@ def check_points(dataset: "Component", data_dir: str | None, batch_size: int) ->
         )
     if note := describe_scarce_labels(source, split):
         print(f"vera: {name}: {note}", file=sys.stderr)
+
+
+def check_unlabelled(dataset: "Component", data_dir: str | None, batch_size: int) -> None:
+    """Raise SettingError if the data of a plug-in cannot fill a batch."""
+    from vera.tasks.build import build_dataset
+
+    with wrap_plugin_errors(f"drawing a batch of the data set '{dataset['name']}'"):
+        build_dataset(dataset, data_dir).stream(batch_size, 0).next_batch()
 
 
 def describe_scarce_labels(source: "LabelledData", split: "Split") -> str:

@@ -144,6 +144,7 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
 
 def _list_skipped(missing: "Sequence[Artifact]", arguments: argparse.Namespace) -> Iterator[str]:
     """The artifacts without rows, for `vera render all`."""
+    missing = [artifact for artifact in missing if not artifact.optional]
     if not arguments.quiet:
         yield from (f"skipped: {_explain_missing(artifact, arguments)}" for artifact in missing)
     elif missing:

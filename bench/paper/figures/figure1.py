@@ -11,13 +11,9 @@ and the likelihood is only an upper bound. It is shown as a bound, and no claim 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.claims import Claim, Finding, require_all
@@ -36,13 +32,13 @@ from bench.paper.experiments.toys import (
     label_pcd,
     label_vera,
 )
+from bench.render.density_panels import DensityPanel, draw_density, draw_samples
 from bench.render.numbers import format_fixed
-from bench.render.plotting import COLOURS, create_panels
+from bench.render.plotting import create_panels
 from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 
 LIKELIHOOD = "grid_log_likelihood"
-LIMIT = 4.0
 COLUMNS = 5
 """Columns of the figure: the data and VERA's panels above PCD's, as many as are readable on a page."""
 
@@ -65,23 +61,13 @@ def check_samples_look_right(results: Results) -> Finding:
     return check_hidden_density(evaluations, read_likelihood(results, label_vera(1)), comparisons=2)
 
 
-@dataclass(frozen=True)
-class DensityPanel:
-    """One line: a density and samples, or the reason why there are none."""
-
-    title: str
-    remark: str
-    density: NDArray[Any] | None = None
-    samples: NDArray[Any] | None = None
-
-    @classmethod
-    def read(cls, results: Results, trial: Trial) -> "DensityPanel":
-        """Shows the first seed, whatever its outcome."""
-        first = find_first_seed(results, trial)
-        if first.row is None or not first.is_ok:
-            return cls(trial.label, first.failure.replace(" at step", "\nat step"))
-        density, samples = (first.arrays.get(name) for name in ("density_image", "training_samples"))
-        return cls(trial.label, format_likelihood(first.row), density, samples)
+def read_panel(results: Results, trial: Trial) -> DensityPanel:
+    """Shows the first seed, whatever its outcome."""
+    first = find_first_seed(results, trial)
+    if first.row is None or not first.is_ok:
+        return DensityPanel(trial.label, first.failure.replace(" at step", "\nat step"))
+    density, samples = (first.arrays.get(name) for name in ("density_image", "training_samples"))
+    return DensityPanel(trial.label, format_likelihood(first.row), density, samples)
 
 
 def format_likelihood(row: Row) -> str:
@@ -126,37 +112,6 @@ def draw_block(axes: Any, shown: Sequence[DensityPanel]) -> None:
         axis.set_axis_off()
 
 
-def draw_density(axis: Any, panel: DensityPanel) -> None:
-    draw_frame(axis)
-    if panel.density is None:
-        axis.text(0, 0, panel.remark, ha="center", va="center", fontsize=7)
-        return
-    axis.imshow(
-        panel.density,
-        cmap="viridis",
-        extent=(-LIMIT, LIMIT, -LIMIT, LIMIT),
-        origin="upper",
-        interpolation="nearest",
-    )
-    axis.set_xlabel(panel.remark, fontsize=7)
-
-
-def draw_samples(axis: Any, samples: NDArray[Any] | None) -> None:
-    draw_frame(axis)
-    if samples is None:
-        return
-    axis.scatter(samples[:, 0], samples[:, 1], s=1, color=COLOURS[0], linewidths=0)
-    outside = int(np.any(np.abs(samples) > LIMIT, axis=1).sum())
-    if outside:
-        axis.set_xlabel(f"{outside} of {len(samples):,} outside", fontsize=7)
-
-
-def draw_frame(axis: Any) -> None:
-    """[−4, 4]² as a square without ticks."""
-    axis.set(xlim=(-LIMIT, LIMIT), ylim=(-LIMIT, LIMIT), xticks=(), yticks=(), aspect="equal")
-    axis.spines[:].set(visible=True, linewidth=0.5)
-
-
 class Figure1(ExperimentArtifact):
     experiment = SMALL_NETWORK
     name = "figure1"
@@ -179,7 +134,7 @@ class Figure1(ExperimentArtifact):
 
     def render(self, results: Results) -> Drawing:
         trials = list(self.trials(results.profile))
-        shown = [DensityPanel.read(results, trial) for trial in trials]
+        shown = [read_panel(results, trial) for trial in trials]
         vera, pcd = shown[: len(SMALL_NETWORK_LAMBDAS)], shown[len(SMALL_NETWORK_LAMBDAS) :]
         text = (
             "Density on [−4, 4]², each on its own colour scale, with the mean log-likelihood of 100,000 test "

@@ -129,4 +129,4 @@ def test_a_name_that_another_sweep_has_is_refused():
 
     with raises_with(VeraError, "'toy-demo'", "sweeps.trial.sweep", "'my-toy-demo'"):
         sweep("toy-demo", "not the demo")(mine)
-    assert len(find_sweep("toy-demo").trials("smoke")) == 9
+    assert find_sweep("toy-demo").trials("smoke")[:9] == TRIALS

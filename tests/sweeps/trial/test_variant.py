@@ -5,7 +5,14 @@ import pytest
 from facts import raises_with
 
 from sweeps.trial.identity import Trial
-from sweeps.trial.variant import change_spec, find_changed_paths, make_variant, name_variants, suggest_path
+from sweeps.trial.variant import (
+    change_spec,
+    find_changed_paths,
+    get_base_name,
+    make_variant,
+    name_variants,
+    suggest_path,
+)
 from vera.errors import SettingError, UnknownName
 from vera.spec.resolve import list_settings
 from vera.spec.trial_spec import TrialSpec
@@ -94,6 +101,7 @@ def test_setting_that_does_not_apply_makes_no_variant():
 
 def test_names_of_sweeps_tell_variants_from_others():
     assert name_variants("grid", []) == "grid"
+    assert [get_base_name(name) for name in ("table2", "table2 [method.k, steps]")] == ["table2", "table2"]
     assert find_changed_paths("table2") == ()
     assert find_changed_paths("search-moons-vera [lr=1]") == ()
     assert find_changed_paths(name_variants("a [b]", ["networks.energy.hidden"])) == (
