@@ -53,7 +53,8 @@ def write_module(root, name, text=""):
     path.parent.mkdir(parents=True, exist_ok=True)
     for folder in path.relative_to(root).parents[:-1]:
         (root / folder / "__init__.py").touch()
-    path.write_text(text)
+    with path.open("a") as file:  # a module may be given several imports
+        file.write(text)
 
 
 def test_a_forbidden_import_is_found(tmp_path):
