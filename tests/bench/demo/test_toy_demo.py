@@ -17,7 +17,7 @@ from bench.shown_variants import show_variants
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.sweep import find_sweep
+from sweeps.trial.sweep import find_sweep, sweeps
 from vera.errors import SettingError
 from vera.spec.registry import load_plugin
 
@@ -118,6 +118,7 @@ def test_render_writes_table_and_picture(tmp_path, capsys):
 
 @pytest.mark.usefixtures("registries")
 def test_data_of_a_plugin_replace_moons(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sweeps, "_known", dict(sweeps._entries))
     flags = ("--plugin", EXAMPLES / "spirals.py", "--profile", "smoke", "--results-dir", tmp_path)
     assert main(["plan", "toy-demo", "--dataset", "spirals", "--seeds", "1", *map(str, flags)]) == 0
     assert len(re.findall(r" spirals +seed 0 ", capsys.readouterr().out)) == 3
