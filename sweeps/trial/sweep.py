@@ -145,7 +145,12 @@ def list_demo_trials(profile: Profile, seeds: Sequence[int], data: Component = M
     both = {"energy": {"name": "mixture"}, "generator": {"name": "mlp-generator"}}
     lines: list[tuple[str, Sequence[str], Component]] = [
         ("ML", ["energy"], {"name": "ml", "lr": 1e-3}),
-        ("VERA", [*both], {"name": "vera", "entropy_weight": 1.0, "lr": 1e-3, "generator_lr": 1e-3}),
+        # The rate of η is declared, so that rows of other sweeps, with another one, do not match.
+        (
+            "VERA",
+            [*both],
+            {"name": "vera", "entropy_weight": 1.0, "lr": 1e-3, "generator_lr": 1e-3, "posterior_lr": None},
+        ),
         ("PCD", ["energy"], {"name": "pcd", "lr": 1e-3, "noise": 0.1}),
         *find_plugin_methods(methods, both),
     ]

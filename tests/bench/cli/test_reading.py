@@ -56,7 +56,8 @@ def test_plan_names_missing_files(trials, tmp_path, monkeypatch, capsys):
 def test_columns_of_a_plan_are_aligned(trials, tmp_path, capsys):
     (tmp_path / "a-long-name.csv").write_text("a,kind\n" + "".join(f"{n},{n % 2}\n" for n in range(400)))
     assert main(["plan", "table6", "--dataset", "csv:a-long-name.csv,label=kind", "--profile", "smoke"]) == 0
-    _, *lines = capsys.readouterr().out.splitlines()
+    _, *lines, sizes = capsys.readouterr().out.splitlines()
+    assert "models" in sizes
     assert len({line.index(" seed ") for line in lines}) == 1
     assert all(" a-long-name.csv seed " in line for line in lines)
 
