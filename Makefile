@@ -6,8 +6,8 @@ STAMP := .venv/.installed-$(notdir $(PYTHON))
 DEV := $(STAMP)-dev
 PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 INSTALL := $(BIN)/python $(PIP) --editable
-# The packages that rendering needs. They get an environment of their own unless .venv exists.
-RENDERERS := numpy pyarrow matplotlib rich
+# The packages that rendering needs: the extra `render` without the core. They get an environment of their own unless .venv exists.
+LIST_RENDERERS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["render"], sep="\n")
 RENDER := $(if $(wildcard $(BIN)/vera),.venv,.venv-render)
 RENDER_STAMP := $(if $(wildcard $(BIN)/vera),,.venv-render/.installed-$(notdir $(PYTHON)))
 # Three on two cores: tests of the engine wait for Ray half of the time.
@@ -25,7 +25,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check format figures report docs docs-check bench-step bench-engine clean
+.PHONY: help setup test lint check check-install format reproduce-all figures report docs docs-check bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -39,23 +39,24 @@ help:  ## list the targets
 $(STAMP): pyproject.toml constraints.txt
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv --clear .venv
-	$(INSTALL) .
+	$(INSTALL) '.[all]'
 	@touch $@
 
 $(DEV): $(STAMP)
 	$(INSTALL) '.[dev]'
 	@touch $@
 
-.venv-render/.installed-%: constraints.txt
+.venv-render/.installed-%: pyproject.toml constraints.txt
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv --clear .venv-render
-	.venv-render/bin/python $(PIP) $(RENDERERS)
+	$(PYTHON) -c '$(LIST_RENDERERS)' > .venv-render/requirements.txt
+	.venv-render/bin/python $(PIP) --requirement .venv-render/requirements.txt
 	@touch $@
 
 setup: $(DEV)  ## create .venv and install the project with its development tools
 
 test: $(DEV)  ## run the test suite
-	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist worksteal
+	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV)  ## run ruff, mypy and the import contracts
 	$(BIN)/ruff check .
@@ -65,11 +66,19 @@ lint: $(DEV)  ## run ruff, mypy and the import contracts
 
 check: lint test  ## lint and test
 
+check-install:  ## check that the core alone can train and the extra render alone can render
+	PYTHON=$(PYTHON) .ci/install
+
 format: $(DEV)  ## reformat the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Renders also if a trial failed (exit code 1), but not if nothing could be run (2).
+# Both render also if a trial failed (exit code 1), but not if nothing could be run (2).
+reproduce-all: $(STAMP)  ## run the missing trials of every table and figure, then render all of them and the report
+	$(if $(FOR_BOTH),$(error FLAGS apply to the run only: pass $(FOR_BOTH) in BOTH='...', or other trials would be rendered))
+	@$(BIN)/vera run all --profile $(PROFILE) $(BOTH) $(FLAGS); code=$$?; \
+	test $$code -gt 1 || { $(BIN)/vera render all --quiet --profile $(PROFILE) $(BOTH) && $(BIN)/vera report $(BOTH); } || code=$$?; exit $$code
+
 .PHONY: $(addprefix reproduce-,$(ARTIFACTS))
 $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
 	$(if $(FOR_BOTH),$(error FLAGS apply to the run only: pass $(FOR_BOTH) in BOTH='...', or other trials would be rendered))

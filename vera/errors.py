@@ -40,5 +40,9 @@ class ModelFileError(VeraError, ValueError):
     """A file is not a saved model, is damaged, or does not match the networks that it describes."""
 
 
+class MissingExtra(VeraError, ImportError):
+    """An optional package is not installed. The message names the extra that installs it."""
+
+
 class PluginError(VeraError, ImportError):
     """A plug-in could not be loaded, or its code raised an exception."""

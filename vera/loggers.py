@@ -13,9 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from vera.errors import SettingError, VeraError
-
-INSTALL = "pip install 'vera[exports]'"
+from vera.errors import VeraError
+from vera.extras import explain_missing, require_package
 
 
 class MetricLogger(ABC):
@@ -69,10 +68,8 @@ class WandbLogger(MetricLogger):
     """
 
     def __init__(self, project: str, **options: Any) -> None:
-        try:
+        with explain_missing("WandbLogger"):
             import wandb
-        except ImportError as error:
-            raise SettingError(f"WandbLogger needs the package wandb: {INSTALL}") from error
         try:
             self._run = wandb.init(project=project, **options)
         except Exception as error:  # wandb and its service raise many kinds
@@ -96,6 +93,7 @@ def _import_summary_writer() -> Any:
     except ImportError:
         try:
             from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise SettingError(f"TensorBoardLogger needs the package tensorboardX: {INSTALL}") from error
+        except ImportError:
+            require_package("tensorboardX", "TensorBoardLogger")
+            raise
     return SummaryWriter

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vera.errors import SettingError, VeraError
+from vera.extras import explain_missing
 from vera.models.network_modes import evaluation_mode
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ def plot_density(
     axes: "Axes | None" = None,
 ) -> "Figure":
     """Plot e^f over a rectangle of the plane. f is a network or any function of (N, 2) points."""
+    if not callable(f):
+        raise SettingError(
+            "plot_density: f must be a network or a function of points, such as the score of a SavedModel, "
+            f"got {type(f).__name__}."
+        )
     left, right, bottom, top = limits
     if not (left < right and bottom < top) or resolution < 2:
         raise SettingError(f"plot_density: limits must be a rectangle, got {limits} at {resolution} points.")
@@ -144,8 +150,8 @@ def save_plots(model: "SavedModel", directory: str | Path) -> list[Path]:
     A model of points in the plane gives density.png and samples.png, a model of images samples.png, any other
     model marginals.png.
     """
-    import matplotlib.pyplot as plt
-
+    with explain_missing("vera.plot"):
+        import matplotlib.pyplot as plt
     if model.facts.shape == (2,):
         steps = 0 if model.has_direct_samples else REFINING_STEPS
         density = plot_density(model.score, limits=_find_limits(model))
@@ -237,7 +243,8 @@ def _plot_marginals(points: NDArray[Any], names: Sequence[str] | None) -> "Figur
 
 
 def _make_panels(count: int, columns: int) -> tuple["Figure", list["Axes"]]:
-    import matplotlib.pyplot as plt
+    with explain_missing("vera.plot"):
+        import matplotlib.pyplot as plt
 
     rows = -(-count // columns)
     figure, grid = plt.subplots(

@@ -7,19 +7,20 @@ import textwrap
 
 import pytest
 import torch
-from engine_helpers import vera
+from cluster_helpers import run_here
 from locations import ROOT
 
 from bench.cli.main import main
 from bench.paper.experiments.nice import NICE
 from sweeps.run.attempt import run_trial
 from sweeps.trial.identity import Trial
-from vera.spec.registry import load_plugin, methods
+from vera.spec.registry import load_plugin
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_task
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 EXAMPLES = ROOT / "docs" / "examples"
+ONE_WORKER = ("--max-concurrent", 1)  # each worker that is started loads torch
 SHOWN = [
     (page, *found)
     for page in DOCS
@@ -53,15 +54,17 @@ def test_readme_shows_the_same_method():
     )
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_method_of_a_plugin_has_a_row_in_table2(tmp_path):
     plugin = ("--plugin", EXAMPLES / "noise_contrast.py", "--profile", "smoke", "--results-dir", tmp_path)
-    code, out, err = vera("run", "table2", *plugin, "--only", "method=noise-contrast")
+    code, out, err = run_here("run", "table2", *plugin, "--only", "method=noise-contrast", *ONE_WORKER)
     assert (code, err) == (0, "")
     assert "1 of 1 trials are done" in out
     assert re.search(r"to see it: vera render table2 .*--plugin \S+noise_contrast\.py", out), (
         "without the plug-in, the row would be missing"
     )
-    code, out, err = vera("render", "table2", *plugin)
+    code, out, err = run_here("render", "table2", *plugin)
     assert (code, err) == (0, "")
     with (tmp_path / "tables" / "table2-smoke.csv").open(newline="", encoding="utf-8") as file:
         last = list(csv.DictReader(file))[-1]
@@ -71,9 +74,8 @@ def test_method_of_a_plugin_has_a_row_in_table2(tmp_path):
 
 
 @pytest.fixture
-def noise_contrast(monkeypatch):
-    """The example method, forgotten after the test."""
-    monkeypatch.setattr(methods, "_known", dict(methods._entries))
+def noise_contrast():
+    """The example method."""
     load_plugin(EXAMPLES / "noise_contrast.py")
 
 
@@ -94,12 +96,14 @@ def test_example_method_learns_a_density(noise_contrast):
     assert json.loads(run_trial(Trial(spec, "smoke")).row.metrics)["test_log_likelihood"] > -2.6
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_joint_method_of_a_plugin_has_a_row_in_table6(tmp_path):
     plugin = ("--plugin", EXAMPLES / "smooth_labels.py", "--profile", "smoke", "--results-dir", tmp_path)
-    code, out, err = vera("run", "table6", *plugin, "--only", "method=smooth-labels")
+    code, out, err = run_here("run", "table6", *plugin, "--only", "method=smooth-labels", *ONE_WORKER)
     assert (code, err) == (0, "")
     assert "4 of 4 trials are done" in out
-    code, out, err = vera("render", "table6", *plugin)
+    code, out, err = run_here("render", "table6", *plugin)
     assert (code, err) == (0, "")
     with (tmp_path / "tables" / "table6-smoke.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
@@ -110,7 +114,6 @@ def test_joint_method_of_a_plugin_has_a_row_in_table6(tmp_path):
     )
 
 
-@pytest.mark.usefixtures("registries")
 def test_example_joint_method_learns_classes_and_a_level_of_f():
     load_plugin(EXAMPLES / "smooth_labels.py")
     levels = {}
@@ -131,15 +134,19 @@ def test_example_joint_method_learns_classes_and_a_level_of_f():
     assert levels[0.01] < 0.5 * levels[0.0]
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_data_of_a_plugin_can_be_swept(tmp_path):
     where = ("--plugin", EXAMPLES / "spirals.py", "--results-dir", tmp_path)
-    code, out, err = vera("run", "spirals", *where, "--profile", "smoke", "--seeds", 1)
+    code, out, err = run_here("run", "spirals", *where, "--profile", "smoke", "--seeds", 1, *ONE_WORKER)
     assert (code, err) == (0, "")
     assert out.count("test_log_likelihood") == 2
-    code, out, _ = vera("status", *where)
+    code, out, _ = run_here("status", *where)
     assert re.search(r"spirals +smoke +ok +2", out)
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_labelled_data_of_a_plugin_replace_those_of_table6(tmp_path):
     flags = (
         "--plugin",
@@ -152,9 +159,9 @@ def test_labelled_data_of_a_plugin_replace_those_of_table6(tmp_path):
         tmp_path,
     )
     for only in ("method=supervised", "label=VERA"):
-        code, out, err = vera("run", "table6", *flags, "--only", only)
+        code, out, err = run_here("run", "table6", *flags, "--only", only, *ONE_WORKER)
         assert (code, err) == (0, "")
-    code, out, err = vera("render", "table6", *flags)
+    code, out, err = run_here("render", "table6", *flags)
     assert (code, err) == (0, "")
     assert "on two-classes" in out
 
@@ -180,6 +187,8 @@ def test_line_that_creates_meg_works_in_the_readme_example():
     assert (made["method"].label(), made["result"].outcome) == ("meg", "ok")
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_csv_file_replaces_the_data_of_table6(tmp_path):
     flags = (
         "--dataset",
@@ -189,9 +198,9 @@ def test_csv_file_replaces_the_data_of_table6(tmp_path):
         "--results-dir",
         tmp_path,
     )
-    code, out, err = vera("run", "table6", *flags, "--only", "method=supervised")
+    code, out, err = run_here("run", "table6", *flags, "--only", "method=supervised", *ONE_WORKER)
     assert (code, err) == (0, "")
-    code, out, err = vera("render", "table6", *flags)
+    code, out, err = run_here("render", "table6", *flags)
     assert (code, err) == (0, "")
     assert "on iris.csv" in out
     assert (tmp_path / "tables" / "table6-iris-csv-label-species-smoke.md").is_file()
@@ -202,6 +211,12 @@ def test_links_lead_to_files(path):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (path.parent / target).exists(), target
+
+
+def test_no_page_holds_the_marks_of_a_merge_conflict():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "results").glob("*.md"), *DOCS]
+    marked = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
+    assert [name_of(page) for page in pages if marked.search(page.read_text(encoding="utf-8"))] == []
 
 
 def test_help_of_every_verb_reads_well(capsys):

@@ -20,7 +20,7 @@ from vera.spec.registry import methods
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"<!-- run by tests/project/test_readme.py -->\n```python\n(.*?)```", README, re.DOTALL)
-OWN_METHOD, OWN_DATA, LIKELIHOOD, FEW_LABELS = BLOCKS
+OWN_METHOD, SHORTEST, OWN_DATA, LIKELIHOOD, FEW_LABELS = BLOCKS
 
 
 def run(code, cwd):
@@ -28,6 +28,18 @@ def run(code, cwd):
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=cwd, env=one_thread
     )
+
+
+def test_shortest_example_trains_plots_and_keeps_a_model(tmp_path):
+    check = """
+assert (loaded.score(x) == scores).all()
+assert samples.shape == (64, 2)
+assert np.median(scores) > model.score(6 * np.random.default_rng(1).random((2_000, 2)) - 3).mean() + 1
+"""
+    assert len([line for line in SHORTEST.splitlines() if line.strip()]) <= 10
+    done = run(f"{SHORTEST}\n{check}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"density.png", "mine.safetensors"}
 
 
 def test_own_data_example_trains_an_ebm_in_about_ten_lines(tmp_path):
@@ -88,7 +100,7 @@ def test_numbers_of_trials_are_those_of_the_sweeps(name, trials):
 def test_table2_is_the_published_one():
     published = (ROOT / "results" / "published" / "tables" / "table2.md").read_text(encoding="utf-8")
     shown = README.partition("──\n")[2].partition("\n...\n")[0].splitlines()
-    assert len(shown) == 11
+    assert len(shown) == 12
     for line in shown:
         cells = re.split(r"  +", line.strip())
         row = next(row for row in published.splitlines() if row.startswith(f"| {cells[0]} "))

@@ -29,6 +29,7 @@ def list_modules(package: str) -> list[str]:
     return sorted(".".join(path.parts).removesuffix(".__init__") for path in paths if path.name != "__main__")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("package", ["vera", "sweeps", "bench"])
 def test_each_module_can_be_imported_first(package):
     done = subprocess.run(

@@ -12,7 +12,7 @@ from locations import ROOT
 from trainer_helpers import make_scripted_trainer
 
 import vera
-from vera.errors import SettingError, VeraError
+from vera.errors import MissingExtra, VeraError
 from vera.loggers import MetricLogger, TensorBoardLogger, WandbLogger
 
 OPTIONS = {"evaluate": probe, "evaluate_every": 5}
@@ -107,9 +107,9 @@ def test_torch_can_write_the_events_instead(tmp_path, monkeypatch):
 def test_missing_packages_are_named_with_the_command_to_install_them(monkeypatch, tmp_path):
     for name in ("tensorboardX", "torch.utils.tensorboard", "wandb"):
         monkeypatch.setitem(sys.modules, name, None)
-    with raises_with(SettingError, "TensorBoardLogger", "tensorboardX", "pip install 'vera[exports]'"):
+    with raises_with(MissingExtra, "TensorBoardLogger", "tensorboardX", "pip install 'vera[exports]'"):
         TensorBoardLogger(tmp_path)
-    with raises_with(SettingError, "WandbLogger", "wandb", "pip install 'vera[exports]'"):
+    with raises_with(MissingExtra, "WandbLogger", "wandb", "pip install 'vera[exports]'"):
         WandbLogger("a-project")
 
 

@@ -50,6 +50,8 @@ def test_a_function_that_is_not_a_density_is_refused():
         plot_density(lambda x: x)
     with raises_with(VeraError, "one finite number"):
         plot_density(lambda x: x.sum(1) * torch.nan)
+    with raises_with(SettingError, "score", "SavedModel"):
+        plot_density(train_model("vera", "leaky_mlp")[1])
     with raises_with(SettingError, "limits"):
         plot_density(Bowl(), limits=(1.0, 0.0, 0.0, 1.0))
 

@@ -2,12 +2,12 @@
 tensors.
 
 Labelled data are split by the seed of a trial: tables of the UCI archive, MNIST as a table, tables that
-install with scikit-learn, and user tables; images of CIFAR10, CIFAR100 and SVHN, and digits as such images.
+install with this package, and user tables; images of CIFAR10, CIFAR100 and SVHN, and digits as such images.
 There are also StackedMNIST, whose modes can be counted, and unseen images.
 """
 
 from vera.data.contract import DataSet, Stream
-from vera.data.digits.images import Digits32
+from vera.data.digits.images import Digits32, DigitsImages, EmbeddedMNISTImages
 from vera.data.digits.points import (
     EmbeddedMNISTLogit,
     EmbeddedMNISTPixels,
@@ -18,7 +18,7 @@ from vera.data.digits.points import (
 from vera.data.digits.stacked import StackedMNIST
 from vera.data.digits.tables import EmbeddedMNISTTable, MNISTTable
 from vera.data.epochs import EpochStream
-from vera.data.images.cifar import CIFAR10, CIFAR100
+from vera.data.images.cifar import CIFAR10, CIFAR100, SmallCIFAR10
 from vera.data.images.contract import ImageData, ImageSplit
 from vera.data.images.svhn import SVHN
 from vera.data.images.unseen import UnseenSet
@@ -43,7 +43,9 @@ __all__ = [
     "Crop",
     "DataSet",
     "Digits32",
+    "DigitsImages",
     "DigitsTable",
+    "EmbeddedMNISTImages",
     "EmbeddedMNISTLogit",
     "EmbeddedMNISTPixels",
     "EmbeddedMNISTTable",
@@ -62,6 +64,7 @@ __all__ = [
     "Moons",
     "PixelDigits",
     "Rings",
+    "SmallCIFAR10",
     "Split",
     "StackedMNIST",
     "Stream",

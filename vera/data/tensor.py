@@ -130,7 +130,5 @@ def _convert_points(x: Any, what: str) -> Tensor:
     check_floats(x, what)
     if isinstance(x, Tensor):
         return x.detach().to("cpu", torch.float32, copy=True).contiguous()
-    with np.errstate(
-        over="ignore"
-    ):  # a float64 beyond float32 becomes an infinity, which check_finite reports
+    with np.errstate(over="ignore"):  # values beyond float32 become infinite, which check_finite reports
         return torch.from_numpy(np.array(x, dtype=np.float32, order="C"))

@@ -83,7 +83,7 @@ def read_user_data(data: Any, label: str | None = None) -> UserData:
 def encode_labels(labels: NDArray[Any], known: Sequence[str] | None = None) -> tuple[Tensor, tuple[str, ...]]:
     """Return classes as numbers from 0, and their names.
 
-    Classes are in sorted order, numbers by value; `known` gives the names in another order.
+    Classes are in sorted order, numbers by value; `known` lists the names in another order.
     """
     values = _check_labels(labels)
     found, numbers, sizes = np.unique(values, return_inverse=True, return_counts=True)

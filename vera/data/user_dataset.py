@@ -1,4 +1,4 @@
-"""User data as a data set: points are scaled, flattened and split as asked, and remember how.
+"""User data as a data set: points are scaled, flattened and split as requested, and the data set records how.
 
 A data set keeps the centre and width of its scale and the shape that the user gave, so a saved model can
 return samples in the user's units and shape.

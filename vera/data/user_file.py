@@ -17,6 +17,7 @@ OTHER_FORMATS = {
     ".xlsx": "pandas.read_excel(path)",
     ".json": "pandas.read_json(path)",
     ".feather": "pandas.read_feather(path)",
+    ".txt": "numpy.loadtxt(path)",
     ".tsv": "pandas.read_csv(path, sep='\\t')",
 }
 
@@ -35,8 +36,11 @@ def load(path: str | Path, label: str | None = None) -> UserData:
     if suffix == ".csv":
         return _load_csv(path, label)
     if suffix not in (".npy", ".npz"):
-        remedy = OTHER_FORMATS.get(suffix, "numpy.loadtxt(path)")
-        raise SettingError(f"{path} is not a .csv, .npy or .npz file: read it with {remedy} and pass that.")
+        known = OTHER_FORMATS.get(suffix)
+        remedy = (
+            f"read it with {known} and pass that" if known else "convert it or pass an array of its points"
+        )
+        raise SettingError(f"{path} is not a .csv, .npy or .npz file: {remedy}.")
     return _load_arrays(path, label)
 
 

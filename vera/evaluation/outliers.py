@@ -1,7 +1,7 @@
 """Outlier detection: scores of seen and unseen images, and how well each score separates them (Table 5).
 
 There are three scores, each higher for images that look like data: f(x), the largest class probability, and
-−‖∇f(x)‖ over all pixels. Seen images are the positives: an AUROC of .5 is no separation, and below .5 the
+−‖∇f(x)‖ over all pixels. Seen images are the positives: an AUROC of .5 means no separation, and below .5 the
 unseen images look more like data. Networks are in evaluation mode and no noise is added to images. Trap: with
 batch norm, f of one image depends on the other images, so our classifiers have no batch norm.
 """

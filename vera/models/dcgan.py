@@ -1,4 +1,7 @@
-"""DCGAN for square images: energy f(x) and generator g(z) for counting modes of StackedMNIST (B.5).
+"""DCGAN for square images: energy f(x), classifier p(y|x) with f(x), and generator g(z).
+
+The paper counts modes of StackedMNIST with the energy and the generator (B.5). The classifier is the energy
+with one output per class; the small image experiment trains it.
 
 Each stage halves (energy) or doubles (generator) the side, between 4 × 4 and the side of the image. The stage
 next to the image has `width` maps; the number of maps doubles with each further stage. At side 32 the widest
@@ -11,6 +14,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from vera.models.classifier import Classifier
 from vera.models.generator import Generator
 from vera.spec.registry import models
 from vera.spec.settings import Count, Positive, validate_arguments
@@ -32,14 +36,33 @@ class DCGANEnergy(nn.Module):
     @validate_arguments
     def __init__(self, channels: Count = 3, side: Side = 64, width: Count = 64) -> None:
         super().__init__()
-        maps = [width * 2**i for i in range(count_doublings(side))]
-        layers: list[nn.Module] = []
-        for inputs, outputs in pairwise((channels, *maps)):
-            layers += [nn.Conv2d(inputs, outputs, 4, 2, 1), nn.LeakyReLU(0.2, inplace=True)]
-        self.net = nn.Sequential(*layers, nn.Conv2d(maps[-1], 1, 4, bias=False))
+        self.net = _build_halving(channels, side, width, outputs=1)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.net(x).flatten(1).squeeze(1)
+
+
+@models.register("dcgan-classifier")
+class DCGANClassifier(Classifier):
+    """The convolutions of the energy with one output per class: 43,616 weights at side 16, width 32, grey."""
+
+    @validate_arguments
+    def __init__(self, classes: Count, channels: Count = 3, side: Side = 64, width: Count = 64) -> None:
+        super().__init__()
+        self.classes = classes
+        self.net = _build_halving(channels, side, width, outputs=classes)
+
+    def logits(self, x: Tensor) -> Tensor:
+        return self.net(x).flatten(1)
+
+
+def _build_halving(channels: int, side: Side, width: int, outputs: int) -> nn.Sequential:
+    """Convolutions that halve the side down to 4 × 4, and one that maps this to the outputs."""
+    maps = [width * 2**i for i in range(count_doublings(side))]
+    layers: list[nn.Module] = []
+    for before, after in pairwise((channels, *maps)):
+        layers += [nn.Conv2d(before, after, 4, 2, 1), nn.LeakyReLU(0.2, inplace=True)]
+    return nn.Sequential(*layers, nn.Conv2d(maps[-1], outputs, 4, bias=False))
 
 
 class DCGANGenerator(nn.Module):

@@ -12,9 +12,9 @@ from vera.methods.contract import Method
 from vera.recipes.choices import FLAT_NEEDS
 from vera.saved.model import SavedModel
 from vera.spec.registry import models
-from vera.spec.resolve import INFERRED_FROM_DATA
 from vera.spec.settings import settings_of
-from vera.spec.trial_spec import Component, split_component
+from vera.spec.trial_spec import Component
+from vera.tasks.build import build_networks
 from vera.training.random_state import derive_seed, use_seed
 
 Network = nn.Module | Component | str
@@ -67,16 +67,10 @@ class NetworkSet:
 
     def build(self, roles: list[str], data: DataSet, seed: int) -> dict[str, nn.Module]:
         """The modules of these roles, initialised from the seed, in this order."""
-        facts = {name: getattr(data, name, None) for name in INFERRED_FROM_DATA}
-        inferred = {name: fact for name, fact in facts.items() if fact is not None}
         with use_seed(derive_seed(seed, "networks")):
-            for role in roles:
-                if role not in self.modules:
-                    self.modules[role] = _create(self.components[role], inferred)
-                if hasattr(self.modules[role], "latent_dim"):
-                    inferred["latent_dim"] = self.modules[role].latent_dim
-        _check_classes(self.modules["energy"], getattr(data, "classes", None))
-        return {role: self.modules[role] for role in roles}
+            built = build_networks(self.components, roles, data, self.modules)
+        _check_classes(built["energy"], getattr(data, "classes", None))
+        return built
 
     def takes_rows(self, method: type[Method]) -> bool:
         """Whether the networks take rows of numbers, so that images have to be flattened."""
@@ -99,15 +93,6 @@ def _as_component(role: str, network: Any) -> Component:
     raise SettingError(
         f"{role} must be a torch.nn.Module, a registered name or {{'name': ...}} with settings, got {kind}."
     )
-
-
-def _create(component: Component, inferred: Mapping[str, Any]) -> nn.Module:
-    name, settings = split_component(component)
-    known = settings_of(models.get(name))
-    network: nn.Module = models.create(
-        name, **{key: value for key, value in inferred.items() if key in known} | settings
-    )
-    return network
 
 
 def _check_classes(energy: nn.Module, classes: int | None) -> None:

@@ -1,8 +1,9 @@
 """The Metropolis-adjusted Langevin algorithm (MALA), and refinement of generator samples with it (B.7.1).
 
 The proposal v' = v + τ∇h(v) + √(2τ) ξ is accepted with probability
-min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. For refinement, v = (z, ε) and h = f(g(z) + σε), without the
-priors of z and ε, as in the paper.
+min{1, e^{h(v') − h(v)} q(v|v') / q(v'|v)}. For refinement, v = (z, ε) and h = f(g(z) + σε) / T, without the
+priors of z and ε, as in the paper. T is the temperature. T = 1 is e^f; VERA with an entropy weight λ
+trains its generator on e^{f/λ}, to which T = λ belongs.
 
 Traps:
 - The paper prints the forward and backward densities swapped, and a variance δ² with a mean step δ/2.
@@ -70,6 +71,7 @@ class Refiner(ABC):
 
     energy: nn.Module
     step: StepSize
+    temperature: float = 1.0
 
     @abstractmethod
     def start(self, n: int) -> Tensor:
@@ -113,8 +115,8 @@ class Refiner(ABC):
             return self._decode(v)
 
     def potential(self, v: Tensor) -> Tensor:
-        """Return h(v) = f(x(v))."""
-        return self.energy(self._decode(v))
+        """Return h(v) = f(x(v)) / T."""
+        return self.energy(self._decode(v)) / self.temperature
 
 
 class LatentRefiner(Refiner):
@@ -132,8 +134,10 @@ class LatentRefiner(Refiner):
         *,
         batch_norm: Literal["running", "batch"] = "running",
         step_size: Positive | None = None,
+        temperature: Positive = 1.0,
     ) -> None:
         self.energy, self.generator, self.batch_norm = energy, generator, batch_norm
+        self.temperature = temperature
         initial = 1 / generator.latent_dim if step_size is None else step_size
         self.step = StepSize(initial, TARGET_ACCEPTANCE, rate=0.02, like=generator.log_sigma)
 

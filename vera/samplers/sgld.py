@@ -45,7 +45,7 @@ def sample_langevin(
     if not callable(energy) or isinstance(energy, type):
         raise SettingError(f"sample_langevin: energy must be a network or a function, got {energy!r}.")
     is_array = isinstance(x0, np.ndarray)
-    x = torch.from_numpy(x0) if is_array else x0
+    x = torch.from_numpy(np.array(x0, x0.dtype.newbyteorder("="))) if is_array else x0
     if not isinstance(x, Tensor) or not x.is_floating_point() or x.ndim < 2:
         found = f"{tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else type(x0).__name__
         raise SettingError(f"sample_langevin: x0 must be a batch of points of floats, got {found}.")

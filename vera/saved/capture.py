@@ -18,7 +18,7 @@ from vera.methods.contract import Method
 from vera.saved.facts import ModelFacts
 from vera.saved.rebuild import check_forward
 from vera.spec.registry import estimators, models
-from vera.spec.resolve import INFERRED_FROM_DATA, resolve_component, resolve_spec
+from vera.spec.resolve import infer_settings, resolve_component, resolve_spec
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.training.random_state import derive_seed, use_seed
@@ -68,8 +68,7 @@ def resolve_networks(
     components: Mapping[str, Component], networks: Mapping[str, nn.Module], data: DataSet
 ) -> dict[str, dict[str, Any] | None]:
     """The name and all settings of each network, those inferred from data and generator included."""
-    facts = {name: getattr(data, name, None) for name in INFERRED_FROM_DATA}
-    inferred = {name: fact for name, fact in facts.items() if fact is not None}
+    inferred = infer_settings(data)
     resolved: dict[str, dict[str, Any] | None] = {}
     for role, network in networks.items():
         component = components.get(role)
@@ -91,7 +90,7 @@ def describe_data(data: DataSet, shape: tuple[int, ...]) -> dict[str, Any]:
     facts = {
         "name": data.name,
         "fingerprint": data.fingerprint,
-        **{name: getattr(data, name, None) for name in INFERRED_FROM_DATA},
+        **infer_settings(data),
         **{name: None if items is None else list(items) for name, items in names.items()},
         "shape": list(shape),
         "given_shape": None if data.given_shape is None else list(data.given_shape),

@@ -31,8 +31,8 @@ def _build_without_memory(spec: TrialSpec, roles: list[str], data: Any) -> dict[
     with use_seed(0):
         try:
             with torch.device("meta"):
-                return build_networks(spec, roles, data)
+                return build_networks(spec.networks, roles, data)
         except Exception:  # a network of a plug-in may compute with values when it is built
             if not any(component["name"] in models.plugin_names() for component in spec.networks.values()):
                 raise
-            return build_networks(spec, roles, data)
+            return build_networks(spec.networks, roles, data)

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from vera.atomic_write import write_atomically
-from vera.errors import ModelFileError
+from vera.saved.locate import MODEL_FILE
 from vera.saved.model import SavedModel
+from vera.saved.model_file import write_file
 
-MODEL_FILE, SPEC_FILE, CARD_FILE = "model.safetensors", "spec.json", "README.md"
+SPEC_FILE, CARD_FILE = "spec.json", "README.md"
 
 
 def export_model(model: SavedModel, directory: str | Path) -> list[Path]:
@@ -23,10 +23,5 @@ def export_model(model: SavedModel, directory: str | Path) -> list[Path]:
         CARD_FILE: model.card(),
     }
     for name, text in texts.items():
-        try:
-            with write_atomically(directory / name) as file:
-                file.write(text.encode())
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise ModelFileError(f"{directory / name} cannot be written ({reason}).") from error
+        write_file(directory / name, text.encode())
     return [directory / name for name in (MODEL_FILE, *texts)]

@@ -18,11 +18,11 @@ ETA = "method.entropy.log_eta"
 def load_model(
     path: str | Path, *, device: str = "cpu", results: str | Path | None = None, **modules: nn.Module
 ) -> SavedModel:
-    """The model in a file, or of a stored trial, on a device.
+    """The model in a file or an exported directory, or of a stored trial, on a device.
 
-    A trial is given by its id or the first six or more characters of it. Its model is looked up in the
-    results directory `results`, or else in results/local and results/published of the working directory, then
-    in the published results of the checkout.
+    A trial is given by its id or the beginning of it. Its model is looked up in the results directory
+    `results`, or else in results/local and results/published of the working directory, then in the published
+    results of the checkout.
 
     Networks with a registered name are rebuilt. Pass a module of your own by its role, such as
     `energy=MyNetwork()`; the weights of the file are loaded into it. `ModelFileError` names the file and what

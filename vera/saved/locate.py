@@ -8,16 +8,21 @@ from pathlib import Path
 
 from vera.errors import SettingError, UnknownName
 
+MODEL_FILE = "model.safetensors"
+"""The model in an exported directory."""
 LOCAL, PUBLISHED = Path("results/local"), Path("results/published")
 MODELS, ENDING = Path("trials/models"), ".safetensors"
-TRIAL_ID = re.compile(r"[0-9a-fA-F]{6,16}")
+TRIAL_ID = re.compile(r"[0-9a-fA-F]{1,16}")
 
 
 def locate_model(path: str | Path, results: str | Path | None = None) -> Path:
-    """The path itself or, if it is no file and looks like a trial's id, the model file of that trial.
+    """The path itself, the model in an exported directory or, if there is no such path and it looks like a
+    trial's id, the model file of that trial.
 
     `UnknownName` names the directories that were searched.
     """
+    if Path(path).is_dir():
+        return Path(path, MODEL_FILE)
     if Path(path).is_file() or not TRIAL_ID.fullmatch(str(path)):
         return Path(path)
     if results is not None and "://" in str(results):
@@ -36,7 +41,9 @@ def locate_model(path: str | Path, results: str | Path | None = None) -> Path:
         if found:
             return found[0]
     looked = " or ".join(map(str, folders))
-    raise UnknownName(f"There is no model of a trial '{path}' in {looked}. To list the models: vera models")
+    raise UnknownName(
+        f"There is no file {path}, and {looked} has no model of a trial '{path}'. To list models: vera models"
+    )
 
 
 def _list_results(results: str | Path | None) -> list[Path]:

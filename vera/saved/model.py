@@ -7,7 +7,8 @@ are returned in the units and the shape of the data, and a log-likelihood is tha
 units are those that the networks were trained on, such as pixels in [−1, 1].
 
 Results have no gradient. An array gives an array, a tensor gives a tensor on its own device, with the dtype
-of the points where they are floats.
+of the points where they are floats. The columns of a data frame are matched by their names if the model knows
+the names of its features; other columns are left out.
 """
 
 import math
@@ -28,7 +29,7 @@ from vera.models.network_modes import evaluation_mode
 from vera.saved.capture import capture_model
 from vera.saved.card import render_card
 from vera.saved.facts import ModelFacts
-from vera.saved.model_file import encode_model, write_model_file
+from vera.saved.model_file import encode_model, write_file
 from vera.saved.sampling import ModelSampler
 from vera.spec.settings import Count, NonNegativeCount, validate_arguments
 from vera.spec.trial_spec import Component, TrialSpec
@@ -58,6 +59,11 @@ class SavedModel:
         self.facts, self.tensors = facts, dict(tensors)
         weights = next(self.energy.parameters())
         self.to(weights.device)
+
+    def __repr__(self) -> str:
+        facts, kind = self.facts, type(self.energy).__name__
+        label = f"{facts.label}: " if facts.label else ""
+        return f"<SavedModel {label}{kind} trained by {facts.method['name']} on {facts.data['name']}>"
 
     @classmethod
     def from_trainer(
@@ -124,11 +130,13 @@ class SavedModel:
         self._sampler = ModelSampler(self.energy, self.generator, *moments)
         return self
 
-    def score(self, x: Any, *, batch_size: int | None = None) -> Any:
+    @validate_arguments
+    def score(self, x: Any, *, batch_size: Count | None = None) -> Any:
         """Return f(x) of each point: an unnormalised log-density, or log p(x) of a normalised model."""
         return self._evaluate(self.energy, x, batch_size)
 
-    def log_likelihood(self, x: Any, *, batch_size: int | None = None) -> Any:
+    @validate_arguments
+    def log_likelihood(self, x: Any, *, batch_size: Count | None = None) -> Any:
         """Return log p(x) of each point, in nats. The model must be normalised."""
         if not isinstance(self.energy, Density):
             raise IncompatibleModel(
@@ -140,7 +148,8 @@ class SavedModel:
         log_prob = self.energy.log_prob
         return self._evaluate(lambda points: log_prob(points) - volume, x, batch_size)
 
-    def predict(self, x: Any, *, batch_size: int | None = None) -> Any:
+    @validate_arguments
+    def predict(self, x: Any, *, batch_size: Count | None = None) -> Any:
         """Return the most probable class of each point, as a whole number. The model must be a classifier.
 
         `facts.data["class_names"]` has the names of the classes where they are known.
@@ -149,7 +158,8 @@ class SavedModel:
         is_tensor = isinstance(probabilities, Tensor)
         return probabilities.argmax(1) if is_tensor else probabilities.argmax(1).astype(np.int64)
 
-    def predict_proba(self, x: Any, *, batch_size: int | None = None) -> Any:
+    @validate_arguments
+    def predict_proba(self, x: Any, *, batch_size: Count | None = None) -> Any:
         """Return p(y|x) for each point and class, of shape (points, classes)."""
         classifier = self._get_classifier()
 
@@ -195,7 +205,7 @@ class SavedModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model file. The same model always gives the same bytes."""
-        write_model_file(Path(path), self.encode())
+        write_file(Path(path), self.encode())
 
     def encode(self) -> bytes:
         """The content of the model file."""
@@ -238,9 +248,12 @@ class SavedModel:
             points = x.detach()
         else:
             try:
-                points = torch.from_numpy(np.ascontiguousarray(x))
+                array = np.asarray(self._select_columns(x))
+                points = torch.from_numpy(np.require(array, array.dtype.newbyteorder("="), ["C", "W"]))
             except (TypeError, ValueError) as error:
                 raise SettingError(f"Points must be numbers, got {type(x).__name__} ({error}).") from error
+        if points.is_complex() or points.layout != torch.strided:
+            raise SettingError(f"Points must be real and dense, got {points.dtype}, {points.layout}.")
         shape = self.facts.given_shape
         if tuple(points.shape[1:]) != shape or not points.ndim:
             wanted = f"(points, {', '.join(map(str, shape))})"
@@ -249,6 +262,21 @@ class SavedModel:
         if not finite.all():
             raise SettingError(f"Points must be finite; row {int((~finite).nonzero()[0])} is not.")
         return points
+
+    def _select_columns(self, x: Any) -> Any:
+        """The columns that the model knows, in its order, if those of a data frame or file have names."""
+        wanted, given = self.facts.data.get("feature_names"), getattr(x, "feature_names", None)
+        keys = list(given if given is not None else getattr(x, "columns", ()))
+        if wanted is None or not keys:
+            return x
+        names = [str(key) for key in keys]
+        if missing := [name for name in wanted if name not in names]:
+            raise SettingError(
+                f"The points have no column '{missing[0]}', which the model needs; they have "
+                f"{', '.join(names)}."
+            )
+        places = [names.index(name) for name in wanted]
+        return np.asarray(x)[:, places] if given is not None else x[[keys[place] for place in places]]
 
     def _to_model(self, x: Tensor, weights: Tensor) -> Tensor:
         """Points in the space of the networks."""

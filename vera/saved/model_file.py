@@ -56,8 +56,8 @@ def encode_model(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> 
     return len(header).to_bytes(ALIGNMENT, "little") + header + encoded[start:]
 
 
-def write_model_file(path: Path, content: bytes) -> None:
-    """Write the file. If that fails, an earlier file at this path is unchanged."""
+def write_file(path: Path, content: bytes) -> None:
+    """Write a model file or a file beside it. If that fails, an earlier file at this path is unchanged."""
     if not path.name:
         raise ModelFileError(f"A model needs a file name, got '{path}'.")
     try:
@@ -66,9 +66,7 @@ def write_model_file(path: Path, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ModelFileError(
-            f"The model {path} cannot be written ({reason}); an earlier file is unchanged."
-        ) from error
+        raise ModelFileError(f"{path} cannot be written ({reason}); an earlier file is unchanged.") from error
 
 
 def read_model_file(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

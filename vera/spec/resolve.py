@@ -1,4 +1,5 @@
-"""Specs with all settings written out: what a spec leaves to a default becomes explicit.
+"""Specs with all settings written out: what a spec leaves to a default becomes explicit, except for settings
+with the note `OmitDefault`.
 
 Two spellings of one trial resolve to the same plain data, which the identity of a trial and the file of a
 saved model are made of. This module does not load torch; looking up a name in a registry does.
@@ -44,11 +45,14 @@ def resolve_component(
     values = {
         key: check_value(name, key, value, known[key].annotation) for key, value in (defaults | given).items()
     }
-    return {"name": name} | {key: _to_lists(value) for key, value in values.items() if key not in PATHS}
+    shown = {
+        key: value for key, value in values.items() if key not in PATHS and not known[key].is_omitted(value)
+    }
+    return {"name": name} | {key: _to_lists(value) for key, value in shown.items()}
 
 
 def find_settings(registry: Registry[Any], name: str) -> dict[str, Setting]:
-    """The settings of a component by name. The networks of a method are no settings of it."""
+    """The settings of a component by name. The networks of a method are not among them."""
     factory = registry.get(name)
     networks = factory.network_names() if hasattr(factory, "network_names") else ()
     return {key: setting for key, setting in settings_of(factory).items() if key not in networks}
@@ -73,6 +77,12 @@ def list_settings(spec: TrialSpec) -> dict[str, Setting]:
         own = find_settings(registry, name).items()
         found |= {f"{path}.{key}": setting for key, setting in own if key not in left_out}
     return found
+
+
+def infer_settings(data: Any) -> dict[str, Any]:
+    """The settings of networks that follow from the data."""
+    facts = {name: getattr(data, name, None) for name in INFERRED_FROM_DATA}
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def _to_lists(value: Any) -> Any:

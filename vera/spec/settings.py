@@ -46,6 +46,14 @@ class Bound:
         return " and ".join(limit for limit in (lower, upper) if limit)
 
 
+@dataclass(frozen=True)
+class OmitDefault:
+    """Note on a setting that resolved specs leave out while it has its default.
+
+    A setting that is added to a component later carries it, so that earlier trials keep their ids.
+    """
+
+
 Positive = Annotated[float, Bound(0, strict=True)]
 NonNegative = Annotated[float, Bound(0)]
 UnitInterval = Annotated[float, Bound(0, 1)]
@@ -65,10 +73,15 @@ class Setting:
     annotation: Any
     default: Any
     help: str
+    omits_default: bool = False
 
     @property
     def is_required(self) -> bool:
         return self.default is inspect.Parameter.empty
+
+    def is_omitted(self, value: Any) -> bool:
+        """Whether a resolved spec leaves the setting out when it has this value."""
+        return self.omits_default and bool(value == self.default)
 
 
 def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
@@ -77,8 +90,10 @@ def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
     found = {}
     for name, parameter in inspect.signature(factory).parameters.items():
         annotation = hints.get(name, Any)
-        texts = [note for note in getattr(annotation, "__metadata__", ()) if isinstance(note, str)]
-        found[name] = Setting(name, annotation, parameter.default, " ".join(texts))
+        notes = getattr(annotation, "__metadata__", ())
+        texts = " ".join(note for note in notes if isinstance(note, str))
+        omits_default = any(isinstance(note, OmitDefault) for note in notes)
+        found[name] = Setting(name, annotation, parameter.default, texts, omits_default)
     return found
 
 
@@ -199,13 +214,14 @@ def check_fields(instance: Any) -> None:
 
 
 def validate_arguments(function: F) -> F:
-    """Decorator that checks and converts the arguments of a function or constructor by its annotations."""
+    """Decorator that checks and converts the arguments of a function or constructor by its annotations. An
+    error names the function, or the class that is built, which may have inherited the constructor."""
     signature = inspect.signature(function)
-    owner = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         hints = _read_hints(function)
+        owner = (type(args[0]) if function.__name__ == "__init__" else function).__qualname__
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             if name in hints:

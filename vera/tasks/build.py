@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from vera.data.contract import DataSet
 from vera.data.labelled import LabelledData
 from vera.errors import CheckpointError, PluginError, SettingError, UnknownName, VeraError
+from vera.extras import require_package
 from vera.methods.contract import Method
 from vera.spec.registry import Registry, datasets, methods, models, tasks, wrap_plugin_errors
-from vera.spec.resolve import INFERRED_FROM_DATA
+from vera.spec.resolve import infer_settings
 from vera.spec.settings import check_names, settings_of
 from vera.spec.trial_spec import Component, TrialSpec, split_component
 from vera.tasks.contract import Task
@@ -50,12 +52,15 @@ def build_source(component: Component, data_dir: str | Path | None = None) -> An
 
 
 def locate_files(component: Component, data_dir: str | Path | None = None) -> None:
-    """Raise `DataMissing` if a file that this data set will read with these settings does not exist."""
+    """Raise `DataMissing` if a file that this data set will read with these settings does not exist, and
+    `MissingExtra` if a package is missing that reads it."""
     name, settings = split_component(component)
     locate = getattr(datasets.get(name), "locate", None)
     if locate is not None:
         accepted = signature(locate).parameters.keys() - {"data_dir"}
         locate(data_dir, **{key: value for key, value in settings.items() if key in accepted})
+    for package in getattr(datasets.get(name), "packages", ()):
+        require_package(package, f"The data set '{name}'")
 
 
 def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:
@@ -74,7 +79,7 @@ def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = me
             f"The method '{name}' needs the networks {', '.join(roles)}; missing: {', '.join(missing)}."
         )
     with use_seed(derive_seed(spec.seed, "networks")):
-        return registry.create(name, **build_networks(spec, roles, dataset), **settings)
+        return registry.create(name, **build_networks(spec.networks, roles, dataset), **settings)
 
 
 def build_trainer(
@@ -139,19 +144,24 @@ def compute_fingerprint(spec: TrialSpec, data_dir: str | Path | None = None) -> 
     return fingerprint
 
 
-def build_networks(spec: TrialSpec, roles: Sequence[str], dataset: DataSet) -> dict[str, Any]:
-    """The networks by role, in the order of the roles, with inferred settings filled in."""
-    facts = {name: getattr(dataset, name, None) for name in INFERRED_FROM_DATA}
-    inferred = {name: fact for name, fact in facts.items() if fact is not None}
-    networks = {}
+def build_networks(
+    components: Mapping[str, Component],
+    roles: Sequence[str],
+    dataset: DataSet,
+    modules: Mapping[str, nn.Module] | None = None,
+) -> dict[str, Any]:
+    """The networks by role, in the order of the roles: a given module, or the network of the component with
+    inferred settings filled in."""
+    inferred, networks = infer_settings(dataset), dict(modules or {})
     for role in roles:
-        name, settings = split_component(spec.networks[role])
-        accepted = settings_of(models.get(name))
-        defaults = {key: value for key, value in inferred.items() if key in accepted}
-        networks[role] = models.create(name, **(defaults | settings))
+        if role not in networks:
+            name, settings = split_component(components[role])
+            accepted = settings_of(models.get(name))
+            defaults = {key: value for key, value in inferred.items() if key in accepted}
+            networks[role] = models.create(name, **(defaults | settings))
         if hasattr(networks[role], "latent_dim"):
             inferred["latent_dim"] = networks[role].latent_dim
-    return networks
+    return {role: networks[role] for role in roles}
 
 
 def _check_is_density(component: Component) -> None:

@@ -12,7 +12,7 @@ stored in the metrics. An unseen set whose files are missing is left out, never 
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from torch import Tensor
 
@@ -30,7 +30,7 @@ from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
 from vera.samplers import LatentRefiner
 from vera.spec.registry import tasks, unseen_sets
-from vera.spec.settings import Count, validate_arguments
+from vera.spec.settings import Count, OmitDefault, Positive, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_labelled
 from vera.tasks.contract import Measurement
@@ -47,7 +47,8 @@ class ImageTask(JointTask):
     """Measures classification, outlier detection and samples of images.
 
     `features` is the network behind FID, KID and the Inception Score, computed from `samples` images. MALA
-    takes `refining_steps` after `tuning_steps` that adapt its step size. `unseen` names the sets that are to
+    takes `refining_steps` towards e^{f/T} with T = `temperature`, after `tuning_steps` that adapt its step
+    size. `unseen` names the sets that are to
     be distinguished from held-out images. `shown`, `per_class` and `chain_steps` limit what is stored.
     """
 
@@ -62,10 +63,12 @@ class ImageTask(JointTask):
         shown: Count = 100,
         per_class: Count = 10,
         chain_steps: Count = 100,
+        temperature: Annotated[Positive, OmitDefault()] = 1.0,
     ) -> None:
         self.features, self.samples, self.unseen = features, samples, unseen
         self.refining_steps, self.tuning_steps = refining_steps, tuning_steps
         self.shown, self.per_class, self.chain_steps = shown, per_class, chain_steps
+        self.temperature = temperature
         for name in unseen:
             unseen_sets.get(name)
 
@@ -122,7 +125,8 @@ class ImageTask(JointTask):
     def _measure_samples(self, trainer: Trainer, classifier: Classifier, data: Split) -> Measurement:
         generator = getattr(trainer.method, "generator", None)
         if isinstance(generator, Generator):
-            return self._measure_generator(LatentRefiner(classifier, generator), classifier, data)
+            refiner = LatentRefiner(classifier, generator, temperature=self.temperature)
+            return self._measure_generator(refiner, classifier, data)
         with evaluation_mode(classifier):
             drawn = trainer.method.training_samples(self.samples)
         if drawn is None:

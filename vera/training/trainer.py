@@ -35,7 +35,8 @@ Evaluation = Callable[[Method], Mapping[str, float]]
 class Trainer(RunState):
     """Trains a method on data for a number of steps.
 
-    `data` is a data set or an (N, D) tensor or array of floats. `evaluate` is called every `evaluate_every`
+    `data` is a data set, or points as the user has them: an array, a tensor, images, a pair (x, y), a data
+    frame or a torch Dataset (see `vera.data.as_dataset`). `evaluate` is called every `evaluate_every`
     steps and at the end. A loss beyond `max_loss` in absolute value counts as diverged. The file `checkpoint`
     is written every `save_every` seconds and at the end, so a run that was killed can be restored from it.
 

@@ -38,10 +38,10 @@ def test_the_label_column_of_a_csv_file_holds_classes():
         ("1.0,2.0\n3.0,4.0\n", None, ["first row", "1.0, 2.0", "x0,x1"]),
         ("a,b\n1,\n", None, ["'b'", "line 2"]),
         ("a,b\n1,nan\n", None, ["'b'", "line 2", "nan"]),
-        ("a,kind\n1,x\n", None, ["'kind'", "line 2", "'x'"]),
+        ("a,kind\n1,x\n", None, ["line 2", "'x'", "--label kind", "label='kind'"]),
         ("a,a\n1,2\n", None, ["repeated", "'a'"]),
         ("a;b\n1;2\n", None, ["semicolons", "commas"]),
-        ("a,b\n1,2\n1\n", None, ["line 3", "1 values", "2 columns"]),
+        ("a,b\n1,2\n1\n", None, ["line 3", "1 value;", "2 columns"]),
         ("a,kind\n1,x\n", "kid", ["'kid'", "a, kind"]),
         ("a,kind\n1,0.5\n", "kind", ["'kind'", "'0.5'"]),
     ],
@@ -86,3 +86,5 @@ def test_missing_files_and_other_formats_are_refused(tmp_path):
         vera.data.load(tmp_path / "absent.csv")
     with raises_with(SettingError, "t.parquet", "pandas.read_parquet(path)"):
         vera.data.load(write(tmp_path, "", "t.parquet"))
+    with raises_with(SettingError, "t.png", ".npy"):
+        vera.data.load(write(tmp_path, "", "t.png"))

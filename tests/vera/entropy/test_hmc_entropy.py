@@ -31,6 +31,7 @@ def test_posterior_sampling_uses_the_generator_that_produced_x():
     assert all(module.training for module in generator.modules())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("force", ["full", "prior_only"])
 def test_hmc_with_batch_norm_draws_from_the_exact_posterior(force):
     """For d = 1 a grid integrates the posterior under frozen statistics."""

@@ -71,7 +71,7 @@ class ImageBlobs(Blobs):
         return Split(self, (x, labels), (x[:6], labels[:6]), None)
 
 
-def test_a_run_with_channels_last_resumes_bit_identically(registries, tmp_path):
+def test_a_run_with_channels_last_resumes_bit_identically(tmp_path):
     datasets.register("image-blobs")(ImageBlobs)
     networks = {
         "energy": {"name": "wrn", "depth": 10, "width": 1},

@@ -13,8 +13,6 @@ from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_task
 from vera.training.trainer import Trainer
 
-pytestmark = pytest.mark.usefixtures("registries")
-
 PLUGIN = '''
 """Pseudo-labels: predictions on unlabelled points serve as labels."""
 

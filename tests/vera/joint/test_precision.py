@@ -36,7 +36,7 @@ def test_an_unknown_precision_is_rejected():
         make_joint_method("supervised", precision="float64")
 
 
-def test_execution_settings_are_part_of_the_trial_identity(registries):
+def test_execution_settings_are_part_of_the_trial_identity():
     datasets.register("blobs")(Blobs)
     spec = {
         "dataset": {"name": "blobs"},

@@ -100,6 +100,7 @@ def test_vera_with_many_draws_recovers_maximum_likelihood():
     assert fit_variance(method, 1_500) == pytest.approx(VARIANCE, rel=0.07)
 
 
+@pytest.mark.long
 def test_vera_hmc_recovers_maximum_likelihood():
     method = VERAHMC(GaussianEnergy(), make_scalar_generator(), burn_in=30, **RATES)
     assert fit_variance(method, 800) == pytest.approx(VARIANCE, rel=0.08)

@@ -111,7 +111,7 @@ def test_a_method_without_the_dataclass_decorator_is_rejected():
         Bare(MLP(2))
 
 
-def test_registered_objects_of_the_wrong_type_are_named(registries):
+def test_registered_objects_of_the_wrong_type_are_named():
     methods.register("odd")(dict)
     datasets.register("odd")(lambda: 3)
     spec = TrialSpec({"name": "moons"}, {"energy": {"name": "mlp"}}, {"name": "odd"}, steps=1)

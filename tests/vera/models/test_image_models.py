@@ -13,6 +13,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from vera.errors import SettingError
 from vera.gradients import differentiable_gradient, squared_norm
 from vera.models import (
+    DCGANClassifier,
     DCGANEnergy,
     DigitClassifier,
     WideResNet,
@@ -66,12 +67,26 @@ def test_the_dcgan_energy_maps_an_image_to_one_number(side):
     assert len([m for m in energy.modules() if isinstance(m, nn.Conv2d)]) == math.log2(side / 4) + 1
 
 
+@pytest.mark.parametrize("side", [8, 16, 32])
+def test_the_dcgan_classifier_is_the_energy_with_an_output_for_each_class(side):
+    classifier = DCGANClassifier(5, 1, side, width=2)
+    energies = [DCGANEnergy(1, side, width=2) for _ in range(5)]
+    *shared, (name, outputs) = classifier.net.state_dict().items()
+    for energy, output in zip(energies, outputs, strict=True):
+        energy.net.load_state_dict({**dict(shared), name: output.unsqueeze(0)})
+    x = make_images(3, side, side, channels=1)
+    expected = torch.stack([energy(x) for energy in energies], dim=1)
+    torch.testing.assert_close(classifier.logits(x), expected)
+
+
 @pytest.mark.parametrize("side", [6, 28, 32, 64])
 def test_the_digit_classifier_takes_grey_images(side):
     assert DigitClassifier(side=side).logits(make_images(2, side, side, channels=1)).shape == (2, 10)
 
 
-@pytest.mark.parametrize("model", [make_wrn, lambda: DigitClassifier(side=8)])
+@pytest.mark.parametrize(
+    "model", [make_wrn, lambda: DigitClassifier(side=8), lambda: DCGANClassifier(3, side=8)]
+)
 def test_f_is_the_logsumexp_of_the_logits(model):
     model = model().eval()
     x = make_images(channels=1 if isinstance(model, DigitClassifier) else 3)
@@ -156,6 +171,7 @@ ENERGIES = {
     "wrn": (make_wrn, 3),
     "wrn with dropout": (lambda: make_wrn(0.3), 3),
     "dcgan": (lambda: DCGANEnergy(side=8, width=4), 3),
+    "dcgan classifier": (lambda: DCGANClassifier(3, side=8, width=4), 3),
     "digit classifier": (lambda: DigitClassifier(classes=3, side=8), 1),
 }
 
@@ -192,7 +208,11 @@ def test_the_gradient_in_x_matches_finite_differences(name):
 
 def test_networks_declare_whether_f_is_piecewise_linear():
     x = make_images(1).double()
-    for energy in (make_wrn().double(), DCGANEnergy(side=8, width=4).double()):
+    for energy in (
+        make_wrn().double(),
+        DCGANEnergy(side=8, width=4).double(),
+        DCGANClassifier(3, side=8, width=4).double(),
+    ):
         leaf, _, slope = differentiable_gradient(energy, x)
         curvature = (
             torch.autograd.grad(slope.sum(), leaf, allow_unused=True)[0] if slope.requires_grad else None

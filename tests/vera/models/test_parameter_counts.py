@@ -28,6 +28,7 @@ COUNTS = [
     ("sngan-generator", {"width": 128}, 1_154_947),
     ("dcgan", {}, 2_764_736),
     ("dcgan-generator", {}, 3_576_707),
+    ("dcgan-classifier", {"classes": 10, "channels": 1, "side": 16, "width": 32}, 43_616),
     ("digit-classifier", {}, 7_393_034),
     ("digit-classifier", {"side": 28}, 1_199_882),
 ]

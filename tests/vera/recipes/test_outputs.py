@@ -23,17 +23,17 @@ from vera.recipes import write_outputs
 def test_model_card_and_plots_are_written(data, method, plots, tmp_path):
     model = train_briefly(data, method=method)
     paths = write_outputs(model, tmp_path / "run")
-    assert {path.name for path in paths} == {"model.safetensors", "README.md", *plots}
+    assert {path.name for path in paths} == {"model.safetensors", "spec.json", "README.md", *plots}
     assert all(path.stat().st_size > 0 for path in paths)
     assert np.array_equal(vera.load_model(paths[0]).score(data), model.score(data))
-    assert "vera.load_model" in paths[1].read_text(encoding="utf-8")
+    assert "vera.load_model" in paths[2].read_text(encoding="utf-8")
     assert plt.get_fignums() == []
 
 
 def test_without_matplotlib_there_are_no_plots(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs_module, "find_spec", lambda name: None)
     names = [path.name for path in write_outputs(train_briefly(POINTS), tmp_path)]
-    assert names == ["model.safetensors", "README.md"]
+    assert names == ["model.safetensors", "spec.json", "README.md"]
 
 
 def test_a_sheet_shows_black_and_white_of_the_data():

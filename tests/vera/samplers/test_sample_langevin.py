@@ -32,6 +32,9 @@ def test_arrays_give_arrays_and_the_start_is_not_changed():
     assert (x0 == 1).all()
     assert not (x == 1).any()
     assert np.array_equal(vera.sample_langevin(Bowl(), x0, 0), x0)
+    swapped = x0.astype(">f8")
+    swapped.setflags(write=False)
+    assert np.array_equal(vera.sample_langevin(Bowl(), swapped, 4, noise=0.5, seed=1), x)
 
 
 def test_the_network_is_in_evaluation_mode_and_gets_its_mode_back():

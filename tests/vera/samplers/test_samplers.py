@@ -186,6 +186,16 @@ def test_refiner_uses_the_potential_of_the_paper():
     torch.testing.assert_close(refiner.potential(v), -0.5 * x.square().sum(1))
 
 
+def test_a_refiner_samples_at_its_temperature():
+    """With f(x) = −‖x‖²/2 and x = ε the chains have the target N(0, T)."""
+    torch.manual_seed(12)
+    generator = make_linear_generator(torch.zeros(2, 1), sigma=1.0)
+    refiner = LatentRefiner(GaussianEnergy(1.0, data_dim=2), generator, temperature=0.04)
+    refiner.tune(n=500, steps=200, length=50)
+    v, _ = refiner.refine(refiner.start(4_000), steps=100)
+    assert refiner.decode(v).std(0).tolist() == pytest.approx([0.2, 0.2], rel=0.05)
+
+
 def test_replay_buffer_draws_distinct_chains_restarts_some_and_stores():
     torch.manual_seed(11)
     buffer = ReplayBuffer(500, (3,), restart=0.25, like=torch.empty(()))

@@ -20,7 +20,6 @@ from saved_helpers import draw_live, score_live, train_model
 from setting_values import small_settings
 
 from vera.errors import IncompatibleModel, VeraError
-from vera.samplers import Refiner
 from vera.saved import SavedModel
 from vera.spec.registry import tasks
 from vera.spec.trial_spec import TrialSpec
@@ -142,13 +141,7 @@ def make_models() -> list[tuple[Trainer, SavedModel]]:
     ]
 
 
-@pytest.fixture
-def short_tuning(monkeypatch):
-    """MALA on images takes most of the time; the fresh process shortens it in the same way."""
-    tune = Refiner.tune
-    monkeypatch.setattr(Refiner, "tune", lambda self, length: tune(self, n=4, steps=10, length=length))
-
-
+@pytest.mark.long
 @pytest.mark.usefixtures("short_tuning")
 def test_a_fresh_process_agrees_with_the_live_networks_bit_for_bit(tmp_path):
     trained = make_models()

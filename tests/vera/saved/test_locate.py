@@ -9,6 +9,7 @@ from saved_helpers import make_points, train_model
 import vera
 from vera.errors import ModelFileError, SettingError, UnknownName
 from vera.saved import locate
+from vera.saved.export import export_model
 from vera.saved.load import decode_model
 
 ID = "0123456789abcdef"
@@ -62,8 +63,18 @@ def test_a_file_may_be_named_like_an_id_and_other_names_are_paths(model, tmp_pat
     assert vera.load_model("abcdef").metrics == model.metrics
     with raises_with(ModelFileError, "nowhere.safetensors"):
         vera.load_model("nowhere.safetensors")
-    with raises_with(ModelFileError, "abc"):
+    with raises_with(UnknownName, "abc", "results/local"):
         vera.load_model("abc")
+    with raises_with(ModelFileError, "my-model"):
+        vera.load_model("my-model")
+
+
+def test_an_exported_directory_takes_the_place_of_its_file(model, tmp_path):
+    export_model(model, tmp_path / "my-model")
+    assert vera.load_model("my-model").facts == model.facts
+    (tmp_path / "empty").mkdir()
+    with raises_with(ModelFileError, "empty/model.safetensors"):
+        vera.load_model("empty")
 
 
 def test_a_model_is_loaded_from_bytes_as_from_a_file(model):

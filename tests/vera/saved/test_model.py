@@ -1,6 +1,7 @@
 """What a saved model can do: score, predict, sample, refine, and its errors."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from conformance import make_trainer, network_components
@@ -8,8 +9,10 @@ from facts import raises_with
 from saved_helpers import make_points, train_model
 from trainer_helpers import POINTS, Bowl
 
+import vera
 from vera.data.images.contract import ImageData
 from vera.data.tables.contract import LabelledTable, TableContent
+from vera.data.user_data import UserData
 from vera.errors import IncompatibleModel, ModelFileError, SettingError, VeraError
 from vera.methods import PCD
 from vera.saved import SavedModel, load_model
@@ -57,11 +60,37 @@ def test_tensors_give_tensors_of_their_dtype_without_a_gradient(dtype):
     assert np.array_equal(array, result.numpy())
 
 
+def test_columns_of_frames_and_files_are_matched_by_name():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)) * [1, 5], columns=["a", "b"])
+    model = vera.train(frame, steps=1, progress=False)
+    other = frame[["b", "a"]].assign(name="text")
+    expected = model.score(frame.to_numpy())
+    assert np.array_equal(model.score(other), expected)
+    assert np.array_equal(model.score(UserData(frame[["b", "a"]].to_numpy(), None, ("b", "a"))), expected)
+    with raises_with(SettingError, "'b'", "a, name"):
+        model.score(other.drop(columns="b"))
+
+
 def test_batches_do_not_change_scores_beyond_rounding():
     model, x = train_model("vera", "leaky_mlp")[1], make_points("leaky_mlp", 50)
     assert torch.allclose(model.score(x, batch_size=7), model.score(x), atol=1e-6)
     assert model.score(x[:0]).shape == (0,)
     assert model.score(x.tolist()).shape == (50,)
+    for size in (0, -1, 2.5):
+        with raises_with(SettingError, "batch_size", f"got {size}"):
+            model.score(x, batch_size=size)
+
+
+def test_arrays_of_any_byte_order_and_read_only_ones_are_accepted():
+    model, x = train_model("vera", "leaky_mlp")[1], make_points("leaky_mlp", 4).numpy()
+    frozen = x.copy()
+    frozen.setflags(write=False)
+    for array in (x.astype(">f4"), frozen, x[::-1][::-1]):
+        assert np.array_equal(model.score(array), model.score(x))
+
+
+def test_a_model_shows_what_it_is():
+    assert repr(train_model("vera", "leaky_mlp")[1]) == "<SavedModel MLP trained by vera on tensor>"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +102,10 @@ def test_batches_do_not_change_scores_beyond_rounding():
         (torch.tensor([[0.0, 1.0], [float("nan"), 0.0]]), ["finite", "row 1"]),
         ("text", ["numbers", "str"]),
         (None, ["numbers", "NoneType"]),
+        (np.zeros((2, 2), complex), ["real", "complex128"]),
+        (torch.zeros(2, 2).to_sparse(), ["dense", "sparse"]),
     ],
-    ids=["columns", "one point", "a number", "nan", "text", "none"],
+    ids=["columns", "one point", "a number", "nan", "text", "none", "complex", "sparse"],
 )
 def test_wrong_points_are_refused(x, facts):
     with raises_with(SettingError, *facts):
@@ -261,6 +292,7 @@ def make_image_model(**settings) -> tuple[Trainer, SavedModel]:
     return trainer, SavedModel.from_trainer(trainer, networks=IMAGE_NETWORKS)
 
 
+@pytest.mark.usefixtures("short_tuning")
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_images_keep_their_shape(channels_last, tmp_path):
     trainer, model = make_image_model(channels_last=channels_last)

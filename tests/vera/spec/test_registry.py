@@ -11,8 +11,6 @@ from vera.spec.registry import Registry, datasets, load_plugin, methods, models
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_trainer
 
-pytestmark = pytest.mark.usefixtures("registries")
-
 PLUGIN = '''
 """Contrastive divergence from the data: one noisy gradient step away."""
 

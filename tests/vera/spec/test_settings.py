@@ -13,12 +13,14 @@ from vera.errors import SettingError, UnknownName, VeraError
 from vera.methods import CPSM, PCD, SSM, VERA, VERAHMC, MaximumLikelihood
 from vera.models import MLP, NICE, GaussianMixture, MLPGenerator, mlp_generator
 from vera.models.generator import Generator
-from vera.spec.registry import methods, models
+from vera.spec.registry import Registry, methods, models
+from vera.spec.resolve import resolve_component
 from vera.spec.settings import (
     Bound,
     Count,
     NonNegative,
     NonNegativeCount,
+    OmitDefault,
     Positive,
     Sizes,
     UnitInterval,
@@ -228,3 +230,20 @@ def test_a_name_without_close_names_raises_with_all_names():
 def test_errors_of_settings_and_names_are_vera_errors():
     for kind in (SettingError, UnknownName):
         assert issubclass(kind, VeraError)
+
+
+def test_a_later_setting_is_left_out_of_resolved_specs_while_it_has_its_default():
+    registry = Registry("thing")
+
+    @registry.register("box")
+    def box(side: Count = 3, weight: Annotated[Positive, OmitDefault()] = 1.0) -> None: ...
+
+    assert resolve_component(registry, {"name": "box"}) == {"name": "box", "side": 3}
+    assert resolve_component(registry, {"name": "box", "weight": 1}) == {"name": "box", "side": 3}
+    assert resolve_component(registry, {"name": "box", "weight": 2}) == {
+        "name": "box",
+        "side": 3,
+        "weight": 2.0,
+    }
+    with raises_with(SettingError, "weight", "above 0"):
+        resolve_component(registry, {"name": "box", "weight": 0})

@@ -42,7 +42,7 @@ class ConstantClassifier(LinearClassifier):
 
 
 @pytest.fixture
-def sources(registries):
+def sources():
     datasets.register("blobs")(Blobs)
     datasets.register("tiles")(Tiles)
     models.register("constant")(ConstantClassifier)

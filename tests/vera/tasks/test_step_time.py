@@ -39,7 +39,7 @@ class NoiseImages(LabelledData):
 
 
 @pytest.fixture
-def noise_images(registries):
+def noise_images():
     datasets.register("noise-images")(NoiseImages)
 
 

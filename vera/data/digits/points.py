@@ -139,7 +139,7 @@ class EmbeddedDigits(DigitPoints):
 
     @property
     def checksums(self) -> dict[str, str]:
-        return {"mnist_5k.csv": mnist_files.EMBEDDED_SHA256}
+        return mnist_files.EMBEDDED_SOURCE
 
     @staticmethod
     def locate(data_dir: DataDir = None) -> Path:

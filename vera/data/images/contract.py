@@ -1,9 +1,10 @@
 """Labelled images: stored as bytes, and converted to randomly shifted floats in [-1, 1] for each batch.
 
-The augmentation is that of the paper: reflect-pad by 4, crop to the old size at a random position, and flip
-horizontally with probability 1/2 if a mirrored image keeps its class (CIFAR, but not house numbers or
-digits). There is no noise. All training images train, and the test set is held out without augmentation.
-There is no validation set, so a seed decides only which labels are available.
+The augmentation is that of the paper: reflect-pad by an eighth of the side (4 of 32), crop to the old size at
+a random position, and flip horizontally with probability 1/2 if a mirrored image keeps its class (CIFAR, but
+not house numbers or digits). Small grey digits are not shifted. There is no noise. All training images train,
+and the test set is held out without augmentation. There is no validation set, so a seed decides only which
+labels are available.
 
 Trap: the augmentation is redrawn at every access, from the stream's own generator; otherwise a resumed run
 would see other images.
@@ -31,6 +32,8 @@ class ImageData(LabelledData):
     side: int = 32
     flips: ClassVar[bool] = False
     """Whether a mirrored image keeps its class."""
+    largest_shift: ClassVar[float] = 1 / 8
+    """In training, as a share of the side."""
 
     def __init__(self, labels_per_class: int | None) -> None:
         self.labels_per_class = labels_per_class
@@ -47,14 +50,13 @@ class ImageData(LabelledData):
 
 
 class ImageSplit(Split):
-    """Training images as bytes, held-out images as floats; batches are shifted by up to an eighth of the
-    side."""
+    """Training images as bytes, held-out images as floats; batches are shifted by up to `margin` pixels."""
 
     def __init__(
         self, source: ImageData, train: Images, held_out: Images, labelled_rows: Tensor | None
     ) -> None:
         super().__init__(source, train, held_out, labelled_rows)
-        self.flips, self.margin = source.flips, source.side // 8
+        self.flips, self.margin = source.flips, int(source.largest_shift * source.side)
         shape = (source.channels, source.side, source.side)
         for subset, x, dtype in (
             ("training", self.train, torch.uint8),

@@ -16,6 +16,7 @@ from vera.data.files.checksums import PublishedFile
 from vera.data.files.locations import DataDir, format_remedy
 from vera.data.images.contract import ImageData, Images
 from vera.errors import DataCorrupt
+from vera.extras import explain_missing
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
 
@@ -27,7 +28,7 @@ TEST = PublishedFile("svhn", {"test_32x32.mat": "eb5a983be6a315427106f1b164d9cef
 class SVHN(ImageData):
     """SVHN house numbers: 73,257 train and 26,032 held-out images of 32 × 32, 10 classes."""
 
-    name, classes = "svhn", 10
+    name, classes, packages = "svhn", 10, ("scipy",)
 
     @validate_arguments
     def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = None) -> None:
@@ -52,7 +53,8 @@ class SVHN(ImageData):
 def read_mat(file: PublishedFile, data_dir: DataDir = None) -> Images:
     """Return the images of one file and their classes, with the digit 0 as class 0."""
     path = file.check(data_dir)
-    scipy_io = import_module("scipy.io")  # imported late because nothing else needs it
+    with explain_missing("Reading SVHN"):
+        scipy_io = import_module("scipy.io")
     try:
         content = scipy_io.loadmat(path, variable_names=("X", "y"))
         pixels, digits = content["X"].transpose(3, 2, 0, 1), content["y"].reshape(-1)

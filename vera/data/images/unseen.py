@@ -18,16 +18,16 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from vera.data.digits.points import scale_pixels
 from vera.data.files.checksums import PublishedFile
-from vera.data.files.locations import SKLEARN_REMEDY, DataDir, find_packaged_file, read_verified
+from vera.data.files.locations import EMBEDDED_REMEDY, DataDir, find_embedded_file, read_verified
 from vera.data.images import celeba, cifar, svhn
 from vera.data.labelled import Split
 from vera.errors import SettingError
+from vera.extras import explain_missing, require_package
 from vera.spec.registry import unseen_sets
 from vera.spec.settings import validate_arguments
 from vera.training.random_state import derive_seed
@@ -73,18 +73,24 @@ class UnseenSet(ABC):
 
 
 class OtherImages(UnseenSet):
-    """Colour images of another set, 32 pixels wide, averaged down to the side of the split (16 or 8)."""
+    """Colour images of another set, 32 pixels wide, averaged down to the side of the split (16 or 8).
+
+    For grey images the channels are averaged too.
+    """
 
     def __init__(self, split: Split, data_dir: DataDir = None, seed: int = 0) -> None:
         super().__init__(split, data_dir, seed)
-        if split.channels != 3 or split.side is None or SOURCE_SIDE % split.side:
+        if split.channels not in (1, 3) or split.side is None or SOURCE_SIDE % split.side:
             raise SettingError(
-                f"The unseen set '{self.name}' has colour images of side {SOURCE_SIDE} (or 16, 8 reduced); "
+                f"The unseen set '{self.name}' has images of 1 or 3 channels and side {SOURCE_SIDE} "
+                f"(or 16, 8 reduced); "
                 f"'{split.name}' has {split.channels or 'no'} channels and side {split.side}."
             )
         self.factor = SOURCE_SIDE // split.side
 
     files: ClassVar[tuple[PublishedFile, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Optional packages that reading the files needs."""
 
     @abstractmethod
     def read(self) -> Tensor:
@@ -98,12 +104,17 @@ class OtherImages(UnseenSet):
 
     @classmethod
     def verify(cls, data_dir: DataDir = None) -> None:
-        """Raise `DataMissing` or `DataCorrupt` unless all files are the published ones."""
+        """Raise `DataMissing`, `DataCorrupt` or `MissingExtra` unless the published files are here and can be
+        read."""
         for file in cls.files:
             file.check(data_dir)
+        for package in cls.packages:
+            require_package(package, f"The unseen set '{cls.name}'")
 
     def build_images(self) -> Tensor:
         images = self.read()
+        if self.split.channels == 1:
+            images = images.float().mean(1, keepdim=True)
         return scale_pixels(images if self.factor == 1 else avg_pool2d(images.float(), self.factor))
 
 
@@ -131,7 +142,7 @@ class CIFAR100Test(OtherImages):
 class SVHNTest(OtherImages):
     """Unseen: the 26,032 test images of SVHN."""
 
-    name, files = "svhn-test", (svhn.TEST,)
+    name, files, packages = "svhn-test", (svhn.TEST,), ("scipy",)
 
     def read(self) -> Tensor:
         return svhn.read_mat(svhn.TEST, self.data_dir)[0]
@@ -141,7 +152,7 @@ class SVHNTest(OtherImages):
 class CelebATest(OtherImages):
     """Unseen: the 19,962 test faces of CelebA, 39 × 32 as in the paper's code, or their middle 32 × 32."""
 
-    name, files = "celeba-test", (celeba.IMAGES, celeba.PARTITION)
+    name, files, packages = "celeba-test", (celeba.IMAGES, celeba.PARTITION), ("PIL",)
 
     @validate_arguments
     def __init__(
@@ -156,12 +167,12 @@ class CelebATest(OtherImages):
 
 @unseen_sets.register("photos")
 class PhotoPatches(OtherImages):
-    """Unseen: 520 patches of two photographs, installed with scikit-learn.
+    """Unseen: 520 patches of two photographs, installed with this package.
 
     Each photograph of 427 × 640 pixels gives 13 rows of 20 patches, which do not overlap.
     """
 
-    name = "photos"
+    name, packages = "photos", ("PIL",)
 
     def read(self) -> Tensor:
         folder = self.locate()
@@ -169,16 +180,16 @@ class PhotoPatches(OtherImages):
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """Return the folder of the photographs inside the installed package, or raise `DataMissing`."""
-        first, *_ = (
-            find_packaged_file("sklearn", f"datasets/images/{name}", SKLEARN_REMEDY) for name in PHOTO_SHA256
-        )
+        """Return the folder of the photographs, or raise `DataMissing`."""
+        first, *_ = (find_embedded_file(name) for name in PHOTO_SHA256)
         return first.parent
 
 
 def _cut_patches(path: Path, checksum: str) -> Tensor:
     side = SOURCE_SIDE
-    with Image.open(BytesIO(read_verified(path, checksum, SKLEARN_REMEDY))) as image:
+    with explain_missing("Reading photographs"):
+        from PIL import Image
+    with Image.open(BytesIO(read_verified(path, checksum, EMBEDDED_REMEDY))) as image:
         photo = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)
     tiles = photo.unfold(1, side, side).unfold(2, side, side)
     return tiles.permute(1, 2, 0, 3, 4).reshape(-1, 3, side, side)

@@ -1,1 +1,1 @@
-"""Labelled tables: the UCI sets of the paper, tables that install with scikit-learn, and user files."""
+"""Labelled tables: the UCI sets of the paper, tables that install with this package, and user files."""

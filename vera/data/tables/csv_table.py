@@ -12,21 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from vera.data.files.locations import DataDir
 from vera.data.tables.user_table import (
-    File,
-    Label,
-    LabelsPerClass,
     ParsedColumns,
-    Share,
-    Standardise,
     UserTable,
     check_column_names,
     find_label_column,
 )
 from vera.errors import DataCorrupt
 from vera.spec.registry import datasets
-from vera.spec.settings import validate_arguments
+from vera.wording import plural
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -36,18 +30,6 @@ class CSVTable(UserTable):
     """Your own table: a csv file with a header, numbers, and a column of classes."""
 
     form = "csv"
-
-    @validate_arguments
-    def __init__(
-        self,
-        file: File,
-        label: Label,
-        data_dir: DataDir = None,
-        labels_per_class: LabelsPerClass = 10,
-        held_out: Share = 0.1,
-        standardise: Standardise = True,
-    ) -> None:
-        super().__init__(file, label, data_dir, labels_per_class, held_out, standardise)
 
     @classmethod
     def read(cls, path: Path, label: str) -> ParsedColumns:
@@ -65,14 +47,13 @@ def read_csv(path: Path, label: str | None) -> ParsedColumns:
     values, labels, lines = array("d"), [], array("q")
     for line, cells in rows:
         if len(cells) != len(header):
-            raise DataCorrupt(
-                f"{path}, line {line}, has {len(cells)} values; the header has {len(header)} columns."
-            )
+            found = plural(len(cells), "value")
+            raise DataCorrupt(f"{path}, line {line}, has {found}; the header has {len(header)} columns.")
         if at is not None:
             labels.append(cells.pop(at).strip())
             if not labels[-1]:
                 raise DataCorrupt(f"{path}, column '{label}', line {line}: the class is missing.")
-        values.extend(_parse_numbers(cells, names, path, line))
+        values.extend(_parse_numbers(cells, names, path, line, label is not None))
         lines.append(line)
     x = np.array(values, np.float64).reshape(len(lines), len(names))
     if label is not None:
@@ -136,16 +117,17 @@ def _check_separator(header: str, path: Path) -> None:
         raise DataCorrupt(f"{path} separates its columns with {other}. Write the file with commas.")
 
 
-def _parse_numbers(cells: list[str], names: list[str], path: Path, line: int) -> list[float]:
+def _parse_numbers(cells: list[str], names: list[str], path: Path, line: int, has_label: bool) -> list[float]:
     try:
         return [_parse_number(cell) for cell in cells]
     except ValueError:
         name, cell = next(
             (name, cell) for name, cell in zip(names, cells, strict=True) if not _is_number(cell)
         )
+        hint = "" if has_label else f" If it holds the class: --label {name}, in Python label='{name}'."
         raise DataCorrupt(
-            f"{path}, column '{name}', line {line}: {cell!r} is not a number. All columns except the class "
-            "must be numbers: fill in missing values, encode text, or drop the column."
+            f"{path}, column '{name}', line {line}: {cell!r} is not a number. Fill in missing values, encode "
+            f"text or drop the column.{hint}"
         ) from None
 
 

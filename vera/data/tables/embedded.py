@@ -1,4 +1,4 @@
-"""Small real tables that install with scikit-learn: 8 × 8 digits, breast cancer, wine.
+"""Small real tables, copies of those of scikit-learn: 8 × 8 digits, breast cancer, wine.
 
 Rows are shuffled by the seed of the trial and the last fifth is held out. Digits are scaled to [-1, 1] and
 remain images; the other tables are standardised.
@@ -12,23 +12,23 @@ from typing import ClassVar
 import numpy as np
 
 from vera.data.contract import compute_fingerprint
-from vera.data.files.locations import SKLEARN_REMEDY, DataDir, find_packaged_file, read_verified
+from vera.data.files.locations import EMBEDDED_REMEDY, DataDir, find_embedded_file, read_verified
 from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
 
 
 class EmbeddedTable(LabelledTable):
-    """A csv file inside scikit-learn with the class in the last column; read at the first split."""
+    """A csv file of this package with the class in the last column; read at the first split."""
 
     version: ClassVar[int] = 1
-    package: ClassVar[str] = "scikit-learn"
     file: ClassVar[str]
     sha256: ClassVar[str]
     """Checksum of the decompressed content."""
     header: ClassVar[int] = 1
 
-    def __init__(self, labels_per_class: int | None) -> None:
+    @validate_arguments
+    def __init__(self, labels_per_class: Count | None = 10) -> None:
         self.labels_per_class = labels_per_class
 
     @property
@@ -43,8 +43,8 @@ class EmbeddedTable(LabelledTable):
 
     @classmethod
     def locate(cls, data_dir: DataDir = None) -> Path:
-        """Return the folder of the file inside the installed package, or raise `DataMissing`."""
-        return _find_table(cls.file).parent
+        """Return the folder of the file, or raise `DataMissing`."""
+        return find_embedded_file(cls.file).parent
 
 
 @datasets.register("digits-table")
@@ -54,10 +54,6 @@ class DigitsTable(EmbeddedTable):
     name, data_dim, classes, side = "digits-table", 64, 10, 8
     file, header = "digits.csv.gz", 0
     sha256 = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"
-
-    @validate_arguments
-    def __init__(self, labels_per_class: Count | None = 10) -> None:
-        super().__init__(labels_per_class)
 
     def compute_scale(self, train: Floats) -> tuple[Floats, Floats]:
         return np.full(64, 8.0), np.full(64, 8.0)  # pixels are 0..16
@@ -71,10 +67,6 @@ class BreastCancer(EmbeddedTable):
     file = "breast_cancer.csv"
     sha256 = "fed3eb72d0575ef6192293f5093c6e801b1476b577d0386bf4455504522172ed"
 
-    @validate_arguments
-    def __init__(self, labels_per_class: Count | None = 10) -> None:
-        super().__init__(labels_per_class)
-
 
 @datasets.register("wine")
 class Wine(EmbeddedTable):
@@ -84,17 +76,9 @@ class Wine(EmbeddedTable):
     file = "wine_data.csv"
     sha256 = "10e8a802908b34f86e5da8ce962f3c806694bc98450a18f61851af59f324bede"
 
-    @validate_arguments
-    def __init__(self, labels_per_class: Count | None = 10) -> None:
-        super().__init__(labels_per_class)
-
-
-def _find_table(file: str) -> Path:
-    return find_packaged_file("sklearn", f"datasets/data/{file}", SKLEARN_REMEDY)
-
 
 @lru_cache(maxsize=4)
 def _read_table(file: str, sha256: str, header: int) -> TableContent:
-    content = read_verified(_find_table(file), sha256, SKLEARN_REMEDY)
+    content = read_verified(find_embedded_file(file), sha256, EMBEDDED_REMEDY)
     rows = np.loadtxt(BytesIO(content), delimiter=",", skiprows=header)
     return TableContent(rows[:, :-1], rows[:, -1].astype(np.int64))

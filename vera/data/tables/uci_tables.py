@@ -54,7 +54,8 @@ class UCITable(LabelledTable):
     file: ClassVar[uci_archive.UCIFile]
     official: ClassVar[PublishedCounts]
 
-    def __init__(self, data_dir: DataDir, labels_per_class: int | None) -> None:
+    @validate_arguments
+    def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
         self.data_dir, self.labels_per_class = data_dir, labels_per_class
         self.data_dim = self.official.features
 
@@ -112,10 +113,6 @@ class Hepmass(UCITable):
     file = uci_archive.HEPMASS
     official = PublishedCounts(rows=7_000_000, features=15, examples=6_300_000)
 
-    @validate_arguments
-    def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
-        super().__init__(data_dir, labels_per_class)
-
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         train = n - int(0.1 * n)
         return slice(0, train), slice(train, n)
@@ -144,10 +141,6 @@ class Crop(UCITable):
     classes = 7
     file = uci_archive.CROP
     official = PublishedCounts(rows=325_834, features=174, examples=263_926)
-
-    @validate_arguments
-    def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
-        super().__init__(data_dir, labels_per_class)
 
     def split_rows(self, n: int, seed: int) -> tuple[Rows, Rows]:
         rest = n - int(0.1 * n)
@@ -183,10 +176,6 @@ class Human(UCITable):
     classes = 6
     file = uci_archive.HUMAN
     official = PublishedCounts(rows=7_352, features=523, examples=6_617)
-
-    @validate_arguments
-    def __init__(self, data_dir: DataDir = None, labels_per_class: Count | None = 10) -> None:
-        super().__init__(data_dir, labels_per_class)
 
     @cached_property
     def name(self) -> str:  # type: ignore[override]  # computed on first access

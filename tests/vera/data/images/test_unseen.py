@@ -16,12 +16,13 @@ from image_helpers import (
 )
 from PIL import Image
 
-from vera.data import Digits32, EmbeddedMNISTTable, Wine
+from vera.data import Digits32, EmbeddedMNISTImages, EmbeddedMNISTTable, Wine
 from vera.data.files.image_fetch import load_torchvision
 from vera.data.images import celeba
 from vera.data.images.unseen import PhotoPatches
-from vera.errors import DataCorrupt, DataMissing, SettingError
+from vera.errors import DataCorrupt, DataMissing, MissingExtra, SettingError
 from vera.spec.registry import unseen_sets
+from vera.tasks.build import locate_files
 
 NO_DOWNLOAD = ["constant", "interpolated", "inverted", "photos", "uniform"]
 
@@ -122,9 +123,31 @@ def test_patches_tile_the_photographs(split):
     assert torch.equal(x[260 + 20 * row + column], scale_array(patch))
 
 
+@pytest.mark.parametrize(("name", "package"), [("photos", "PIL"), ("svhn-test", "scipy")])
+def test_packages_that_read_the_files_are_required_before_anything_runs(name, package, monkeypatch, tmp_path):
+    write_svhn(monkeypatch, tmp_path)
+    unseen_sets.get(name).verify(tmp_path)
+    monkeypatch.setattr("vera.extras.find_spec", lambda name: None)
+    with raises_with(MissingExtra, f"'{name}'", f"package {package}", "pip install 'vera[images]'"):
+        unseen_sets.get(name).verify(tmp_path)
+
+
+def test_scipy_is_required_before_a_trial_reads_svhn(monkeypatch, tmp_path):
+    write_svhn(monkeypatch, tmp_path)
+    locate_files({"name": "svhn"}, tmp_path)
+    monkeypatch.setattr("vera.extras.find_spec", lambda name: None)
+    with raises_with(MissingExtra, "'svhn'", "package scipy", "pip install 'vera[images]'"):
+        locate_files({"name": "svhn"}, tmp_path)
+
+
 def test_images_are_averaged_down_for_smaller_splits(split, small_split):
     large, small = (create_set("photos", one).images for one in (split, small_split))
     torch.testing.assert_close(small, large.view(520, 3, 16, 2, 16, 2).mean((3, 5)), rtol=0, atol=1e-5)
+
+
+def test_the_channels_of_other_images_are_averaged_for_grey_splits(small_split):
+    colour, grey = (create_set("photos", one).images for one in (small_split, EmbeddedMNISTImages().split(0)))
+    torch.testing.assert_close(grey, colour.mean(1, keepdim=True), rtol=0, atol=1e-5)
 
 
 def test_flat_digits_have_derived_sets_only_and_tables_none():

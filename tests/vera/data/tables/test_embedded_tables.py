@@ -10,6 +10,7 @@ from facts import raises_with
 
 from vera.data import BreastCancer, DigitsTable, EmbeddedMNISTTable, MNISTTable, Wine
 from vera.data.digits import mnist_files
+from vera.data.files import locations
 from vera.data.tables import embedded
 from vera.errors import DataCorrupt, DataMissing, SettingError
 from vera.spec.registry import datasets
@@ -54,7 +55,7 @@ def test_fingerprints_are_distinct_and_do_not_depend_on_the_labels():
     assert Wine().fingerprint == Wine(labels_per_class=None).fingerprint
 
 
-def test_scikit_learn_is_read_and_not_imported():
+def test_scikit_learn_is_not_imported():
     code = (
         "import sys; from vera.data import Wine; Wine().split(0); "
         "print({'sklearn', 'pandas', 'pyarrow'} & set(sys.modules))"
@@ -65,18 +66,14 @@ def test_scikit_learn_is_read_and_not_imported():
     assert run.stdout == "set()\n", run.stderr
 
 
-def test_missing_or_changed_files_of_scikit_learn_are_named(monkeypatch, tmp_path):
-    assert BreastCancer.locate().name == "data"
-    folder = tmp_path / "sklearn" / "datasets" / "data"
-    folder.mkdir(parents=True)
-    (tmp_path / "sklearn" / "__init__.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+def test_missing_or_changed_tables_are_named(monkeypatch, tmp_path):
+    assert BreastCancer.locate().name == "embedded"
+    monkeypatch.setattr(locations, "EMBEDDED", tmp_path)
     embedded._read_table.cache_clear()
-    with raises_with(DataMissing, "wine_data.csv", "scikit-learn", "pip install"):
+    with raises_with(DataMissing, "wine_data.csv", "package vera"):
         Wine.locate()
-    (folder / "wine_data.csv").write_text("1,2,0\n")
-    with raises_with(DataCorrupt, "wine_data.csv", "pip install"):
+    (tmp_path / "wine_data.csv").write_text("1,2,0\n")
+    with raises_with(DataCorrupt, "wine_data.csv", "package vera"):
         Wine().split(0)
 
 
