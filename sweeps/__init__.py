@@ -7,6 +7,8 @@ imported on first use, so `import sweeps` loads neither torch nor ray.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from vera.extras import explain_missing
+
 if TYPE_CHECKING:
     from sweeps.grids.grid_results import BestConfiguration, GridResults
     from sweeps.grids.grid_sweep import GridSweep, grid
@@ -23,7 +25,8 @@ __all__ = ["BestConfiguration", "GridResults", "GridSweep", "grid"]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+        with explain_missing(f"sweeps.{name}"):
+            return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'sweeps' has no attribute '{name}'")
 
 

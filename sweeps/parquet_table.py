@@ -1,29 +1,22 @@
 """A user's table in a Parquet file. It is not part of `vera`, because `vera` does not import pyarrow.
 
 `sweeps.trial.identity.register_tables` registers it under the name "parquet" when a trial is planned or run.
+pyarrow is imported when a file is read, so that data sets can be listed without it.
 """
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from vera.data.files.locations import DataDir
 from vera.data.tables.user_table import (
-    File,
-    Label,
-    LabelsPerClass,
     ParsedColumns,
-    Share,
-    Standardise,
     UserTable,
     find_label_column,
 )
 from vera.errors import DataCorrupt
-from vera.spec.settings import validate_arguments
+from vera.extras import explain_missing
 
 
 class ParquetTable(UserTable):
@@ -31,20 +24,11 @@ class ParquetTable(UserTable):
 
     form = "parquet"
 
-    @validate_arguments
-    def __init__(
-        self,
-        file: File,
-        label: Label,
-        data_dir: DataDir = None,
-        labels_per_class: LabelsPerClass = 10,
-        held_out: Share = 0.1,
-        standardise: Standardise = True,
-    ) -> None:
-        super().__init__(file, label, data_dir, labels_per_class, held_out, standardise)
-
     @classmethod
     def read(cls, path: Path, label: str) -> ParsedColumns:
+        with explain_missing("A Parquet file"):
+            import pyarrow as pa
+            import pyarrow.parquet as pq
         try:
             table = pq.ParquetFile(path).read()
         except (OSError, pa.ArrowException) as error:
@@ -58,6 +42,8 @@ class ParquetTable(UserTable):
 
 
 def _read_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
+    import pyarrow as pa
+
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise DataCorrupt(
@@ -72,6 +58,8 @@ def _read_numbers(column: Any, name: str, path: Path) -> NDArray[np.float64]:
 
 
 def _read_classes(column: Any, label: str, path: Path) -> list[Any]:
+    import pyarrow as pa
+
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if column.null_count:
         raise DataCorrupt(f"{path}, column '{label}': the class is missing in {column.null_count} rows.")

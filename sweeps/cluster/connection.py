@@ -4,17 +4,21 @@ owner only."""
 import logging
 import os
 import secrets
+import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sweeps.cluster.local_cluster import run_local_cluster
 from sweeps.cluster.notices import watch_head
 from sweeps.errors import EngineError
 from sweeps.store.local_folder import lock_file
 from vera.atomic_write import write_atomically
+from vera.extras import explain_missing
+from vera.training.interrupts import defer_interrupt
 
 RAY_DEFAULTS = {
     "RAY_AUTH_MODE": "token",
@@ -24,11 +28,11 @@ RAY_DEFAULTS = {
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # our own handler saves the running trials
     "TUNE_GLOBAL_CHECKPOINT_S": "86400",  # nothing reads Tune's snapshots of all trials
-    # Ray abandons a worker that does not register in time (60 s by default), and then waits for it for ever.
+    # Ray abandons a worker that does not register in time (60 s by default), and then waits for it forever.
     "RAY_worker_register_timeout_seconds": "600",
 }
 RESOURCE_KINDS = ("CPU", "GPU")
-OBJECT_STORE_BYTES = 200_000_000
+QUIET: Mapping[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 REACH_SECONDS = 20.0
 """How long a starting cluster may take to answer. Ray itself waits for minutes and prints its own errors."""
 
@@ -46,28 +50,39 @@ class ClusterResources(dict[str, float]):
 
 @contextmanager
 def connect(
-    address: str | None = None, cpus: int | None = None, gpus: int | None = None
+    address: str | None = None,
+    cpus: int | None = None,
+    gpus: int | None = None,
+    scratch: Path | None = None,
 ) -> Iterator[ClusterResources]:
     """A cluster for as long as the block runs, and the resources of its nodes.
 
-    A cluster started here is shut down afterwards; a joined one keeps running.
+    A cluster started here is shut down afterwards; a joined one keeps running. If a cluster started here is
+    lost, this process ends; `scratch` is a folder that is deleted then.
     """
     set_ray_defaults()
     protect_token(Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"))
-    import ray
+    with explain_missing("Running trials"):
+        import ray
 
     logging.getLogger("ray.tune").setLevel(logging.CRITICAL)  # failures are reported in rows
+    hide_credentials()
     address = resolve_address(address)
-    was_connected = ray.is_initialized()
-    if not was_connected:
-        _init_ray(address, cpus, gpus)
-    head = ray.get_runtime_context().gcs_address
-    try:
-        with watch_head(head) if address and not was_connected else nullcontext():
-            yield collect_resources(ray.nodes())
-    finally:
-        if not was_connected:
-            ray.shutdown()
+    with ExitStack() as stack:
+        if not ray.is_initialized():
+            opened = _join(address) if address else run_local_cluster(cpus, gpus, QUIET, scratch)
+            _enter(stack, opened, address)
+        yield collect_resources(ray.nodes())
+
+
+def hide_credentials() -> None:
+    """Keep Tune from copying credentials into the description of its workers, which Ray writes into a log
+    that every user of the machine can read. Workers of a local cluster inherit the environment anyway; nodes
+    of a joined one have credentials of their own."""
+    from ray.tune.execution import class_cache
+
+    names = class_cache.ENV_VARS_TO_PROPAGATE
+    names.difference_update({name for name in names if name.startswith("AWS_")})
 
 
 def set_ray_defaults() -> None:
@@ -84,7 +99,7 @@ def resolve_address(address: str | None) -> str | None:
 
 
 def find_running_address() -> str:
-    """What Ray takes for "auto": a cluster that runs here, or the last one started, even if it is gone."""
+    """The address that Ray uses for "auto": a cluster on this machine, or the last one started here."""
     from ray._private.services import canonicalize_bootstrap_address
 
     try:
@@ -132,19 +147,32 @@ def _list_nodes(available: Mapping[str, float]) -> list[dict[str, float]]:
     return (available if isinstance(available, ClusterResources) else ClusterResources([available])).nodes
 
 
-def _init_ray(address: str | None, cpus: int | None, gpus: int | None) -> None:
+@contextmanager
+def _join(address: str) -> Iterator[None]:
+    """The connection to a running cluster, whose head is watched."""
     import ray
 
-    if address:
-        address = find_running_address() if address == "auto" else address
-        check_reachable(address)
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    local: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    address = find_running_address() if address == "auto" else address
+    check_reachable(address)
+    ray.init(address=address, **QUIET)
     try:
-        if address:
-            ray.init(address=address, **quiet)
-        else:
-            ray.init(address="local", num_cpus=cpus, num_gpus=gpus, **local, **quiet)
+        with watch_head(ray.get_runtime_context().gcs_address):
+            yield
+    finally:
+        ray.shutdown()
+
+
+def _enter(stack: ExitStack, opened: AbstractContextManager[None], address: str | None) -> None:
+    """Open the cluster; `EngineError` if Ray fails. Signals are held back meanwhile: an exception inside
+    `ray.init` may be lost."""
+    import ray
+
+    try:
+        with _keep_handler_of_sigterm(), defer_interrupt(signal.SIGTERM) as interrupt:
+            stack.enter_context(opened)
+        interrupt.check()
+    except EngineError:
+        raise
     except Exception as error:  # Ray raises bare Exceptions too, for example when a node starts too slowly
         ray.shutdown()
         why = " ".join((str(error) or repr(error)).split())[:300].rstrip(".")
@@ -154,6 +182,18 @@ def _init_ray(address: str | None, cpus: int | None, gpus: int | None) -> None:
             f"Ray could not be started on this machine: {why}. The machine may be busy or short of memory; "
             "nothing was trained. Run the same command again."
         ) from error
+
+
+@contextmanager
+def _keep_handler_of_sigterm() -> Iterator[None]:
+    """Ray does not install its own handler, which ends the process without saving running trials."""
+    from ray._private import utils
+
+    install, utils.set_sigterm_handler = utils.set_sigterm_handler, lambda handler: None
+    try:
+        yield
+    finally:
+        utils.set_sigterm_handler = install
 
 
 def protect_token(path: Path) -> None:
@@ -188,7 +228,7 @@ def _write_token(path: Path) -> None:
 
 
 def check_resources(cpus: float, gpus: float, available: Mapping[str, float]) -> None:
-    """Raise `EngineError` if no single node can run a trial. Ray would wait for ever without a message."""
+    """Raise `EngineError` if no single node can run a trial. Ray would wait forever without a message."""
     for kind, wanted in zip(RESOURCE_KINDS, (cpus, gpus), strict=True):
         if wanted > available.get(kind, 0):
             raise EngineError(

@@ -81,7 +81,10 @@ def open_cluster(engine: Engine) -> Iterator[tuple[dict[str, float], str]]:
     """A checked cluster: the resources of its largest node, and a temporary folder for Tune with a short
     path, because socket paths have a length limit. Ray is not imported before this. Raise `EngineError` for
     everything that can be found wrong before training."""
-    with connect(engine.address) as available, tempfile.TemporaryDirectory(prefix="vera-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="vera-") as folder,
+        connect(engine.address, scratch=Path(folder)) as available,
+    ):
         if engine.pack_gpus:
             check_packable(available)
         check_resources(engine.conditions.cpus, engine.conditions.gpus, available)

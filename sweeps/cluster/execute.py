@@ -117,7 +117,7 @@ def _describe_lost_models(errors: Mapping[str, str], location: str) -> str:
     return (
         f"The models of {plural(len(errors), 'trial')} could not be stored in {location} "
         f"({reason.rstrip('.')}). The rows are stored. To train a model again: "
-        f"vera replay {trial_id} --keep-model"
+        f"vera replay {trial_id} --keep-model, with the --results-dir of this run"
     )
 
 

@@ -12,11 +12,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sweeps.errors import EngineError
+from vera.extras import require_package
 
 MLFLOW_LIMITS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
 """Retries and timeout in seconds of the first request to a tracking server, unless the user has set them."""
@@ -35,12 +35,10 @@ class Exports:
     """A project; WANDB_MODE=offline keeps it on this machine."""
 
     def check(self) -> None:
-        """Raise `EngineError` before anything runs if a package is missing or a target cannot be used."""
+        """Raise `MissingExtra` or `EngineError` before anything runs if an export cannot be used."""
         for name, package in PACKAGES.items():
-            if getattr(self, name) is not None and find_spec(package) is None:
-                raise EngineError(
-                    f"--{name} needs the package {package}, which is missing: pip install 'vera[exports]'"
-                )
+            if getattr(self, name) is not None:
+                require_package(package, f"--{name}")
         if self.tensorboard is not None:
             _make_folder(self.tensorboard)
         if self.mlflow is not None:

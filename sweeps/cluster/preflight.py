@@ -76,7 +76,7 @@ def _inspect_directory(requirements: NodeRequirements) -> dict[str, Any]:
 
 
 def _inspect_bucket(requirements: NodeRequirements) -> dict[str, Any]:
-    """Do everything a trial does there. S3 shows a new object at once, so there is no waiting."""
+    """Do everything a trial does there. S3 shows a new object at once, so nothing has to wait."""
     own = f"{requirements.marker}-{secrets.token_hex(8)}"
     try:
         with (
@@ -176,7 +176,7 @@ def _read_report(reference: Any) -> NodeReport:
         report: NodeReport = ray.get(reference)
     except ray.exceptions.RayError as error:
         last = (str(error).strip().splitlines() or [repr(error)])[-1]
-        return NodeReport(silence=f"could not be asked ({last.strip()[:200]}); vera must be installed there")
+        return NodeReport(silence=f"no answer ({last.strip()[:200]}); vera must be installed there")
     return report
 
 

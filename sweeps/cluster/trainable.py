@@ -106,12 +106,15 @@ class TrialTrainable(tune.Trainable):
         )
 
     def _store_model(self) -> str:
-        """Store the trained networks, if the trial leaves any. Returns why that failed, or an empty text: a
-        row must not be lost because its model cannot be kept."""
+        """Store the trained networks, if the trial leaves any; at the end of a trial that leaves none, remove
+        those of a milestone or of an earlier attempt. Returns why that failed, or an empty text: a row must
+        not be lost because its model cannot be kept."""
         try:
-            content = self.attempt.encode_model()
+            content, models = self.attempt.encode_model(), self._open_store().models
             if content is not None:
-                self._open_store().models.write(self.job["id"], content)
+                models.write(self.job["id"], content)
+            elif self.attempt.ending is not None:
+                models.remove([self.job["id"]])
         except Exception as error:  # a user's network can raise anything when it is copied
             cause = error.__cause__  # the advice of a StoreError is about rows
             reason = cause.strerror if isinstance(cause, OSError) else str(error)

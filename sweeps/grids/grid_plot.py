@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vera.extras import explain_missing
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -15,7 +17,8 @@ WIDTH, HEIGHT = 6.0, 0.35
 def plot_configurations(configurations: "Sequence[GridConfiguration]", metric: str) -> "Figure":
     """One line per configuration: every seed as a dot, their mean as a stroke, seeds without a value
     counted."""
-    import matplotlib.pyplot as plt
+    with explain_missing("A plot of a grid"):
+        import matplotlib.pyplot as plt
 
     height = 1.0 + HEIGHT * len(configurations)
     figure, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")

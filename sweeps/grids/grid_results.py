@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from sweeps.errors import UnknownTrial
+from sweeps.run.progress import find_headline
 from sweeps.store.row import Row
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
@@ -41,7 +42,7 @@ class GridConfiguration:
 
     settings: dict[str, Any]
     """The values of the axes, without the seed."""
-    trials: list[Trial]
+    trials: list[Trial] = field(repr=False)
     """One for each seed."""
     values: dict[int, float]
     """The metric by seed, for the seeds that ended ok."""
@@ -116,7 +117,7 @@ class GridResults:
         groups: dict[str, list[Trial]] = {}
         for trial in self.trials:
             groups.setdefault(canonical_json(self._get_settings(trial)), []).append(trial)
-        known = {name for row in self.rows.values() for name in json.loads(row.metrics)}
+        known = self._list_metrics()
         if known and metric not in known:
             raise UnknownName(f"No trial has the metric '{metric}'.{suggest_or_list(metric, sorted(known))}")
         return [
@@ -154,11 +155,18 @@ class GridResults:
             raise UnknownTrial(f"{some} with '{trial_id}'. All ids are in .frame()")
         return decode_model(self.store.models.read(found[0]), f"the model of trial {found[0]}")
 
-    def plot(self, metric: str) -> "Figure":
-        """The metric of every configuration: a dot for each seed, a line for their mean."""
+    def plot(self, metric: str | None = None) -> "Figure":
+        """A metric of every configuration, by default the main one, such as test_log_likelihood or
+        test_accuracy: a dot for each seed, a stroke for their mean."""
         from sweeps.grids.grid_plot import plot_configurations
 
-        return plot_configurations(self.configurations(metric), metric)
+        shown = find_headline(self._list_metrics()) if metric is None else metric
+        if shown is None:
+            raise VeraError(f"There is no main metric to plot; name one. {self!r}")
+        return plot_configurations(self.configurations(shown), shown)
+
+    def _list_metrics(self) -> set[str]:
+        return {name for row in self.rows.values() for name in json.loads(row.metrics)}
 
 
 def _to_cell(value: Any) -> Any:

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from sweeps.errors import EngineError
-from sweeps.grids.grid_results import GridResults
+from sweeps.grids.grid_results import SEED, GridResults
 from sweeps.grids.progress_bar import ProgressBar
 from sweeps.run.conditions import Conditions
 from sweeps.run.progress import TrialListener
@@ -27,8 +27,6 @@ from vera.errors import SettingError
 from vera.spec.registry import find_plugin_file
 from vera.spec.resolve import list_components, list_settings, resolve_spec
 from vera.spec.trial_spec import TrialSpec, to_plain
-
-SEED = "seed"
 
 
 def grid(

@@ -1,7 +1,7 @@
 """`ray job submit`: run the command on an existing cluster, sending the project's files if vera is not
 installed there.
 
-Trap: Ray unpacks the files into a temporary folder, on each node anew. Nothing worth keeping may be written
+Trap: Ray unpacks the files into a temporary folder, again on each node. Nothing worth keeping may be written
 there, and nothing large may be sent.
 """
 

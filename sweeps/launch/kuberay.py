@@ -7,7 +7,6 @@ own submitter pod only submits the command; the command itself runs on the head.
 so values are quoted as JSON.
 """
 
-import json
 import shlex
 from dataclasses import dataclass, field
 
@@ -15,13 +14,16 @@ from sweeps.errors import EngineError
 from sweeps.launch.settings import (
     RAY_VERSION,
     ClusterSettings,
+    check_name,
     check_shared_results,
     find_flag,
     parse_time,
+    quote_yaml,
 )
 from sweeps.store.location import is_url
 
-_quote = json.dumps
+NAMED = ("image", "memory_per_node", "results_claim", "data_claim", "namespace", "secret", "service_account")
+"""The fields of a job that are plain names or amounts."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,15 @@ def render(job: RayJob) -> str:
     check_shared_results(job.command)
     if job.image is None:
         raise EngineError("The pods need an image with vera installed: name it with --image.")
+    for field_name in NAMED:
+        check_name(f"--{field_name.replace('_', '-')}", getattr(job, field_name))
     mounts = list_volumes(job)
     values = {
-        "file": job.file, "plain_name": job.cluster.name, "name": _quote(job.cluster.name),
-        "namespace": f"\n  namespace: {_quote(job.namespace)}" if job.namespace else "",
+        "file": shlex.quote(job.file), "plain_name": job.cluster.name, "name": quote_yaml(job.cluster.name),
+        "namespace": f"\n  namespace: {quote_yaml(job.namespace)}" if job.namespace else "",
         "where": f" -n {shlex.quote(job.namespace)}" if job.namespace else "",
-        "command": _quote(shlex.join(job.command)), "seconds": parse_time(job.time),
-        "ray": _quote(RAY_VERSION),
+        "command": quote_yaml(shlex.join(job.command)), "seconds": parse_time(job.time),
+        "ray": quote_yaml(RAY_VERSION),
         "head": _indent(_render_pod(job, "ray-head", mounts), 6), "workers": _render_workers(job, mounts),
     }  # fmt: skip
     return MANIFEST.format(**values)
@@ -90,22 +94,24 @@ def _render_workers(job: RayJob, mounts: dict[str, tuple[str, str]]) -> str:
 
 def _render_pod(job: RayJob, container: str, mounts: dict[str, tuple[str, str]]) -> str:
     gpus = f"\n          nvidia.com/gpu: {job.cluster.gpus_per_node}" if job.cluster.gpus_per_node else ""
-    amount = (
-        f"\n          cpu: {job.cluster.cpus_per_node}\n          memory: {_quote(job.memory_per_node)}{gpus}"
-    )
+    memory = quote_yaml(job.memory_per_node)
+    amount = f"\n          cpu: {job.cluster.cpus_per_node}\n          memory: {memory}{gpus}"
     mounted = "".join(
-        f"\n        - name: {name}\n          mountPath: {_quote(path)}" for name, (_, path) in mounts.items()
+        f"\n        - name: {name}\n          mountPath: {quote_yaml(path)}"
+        for name, (_, path) in mounts.items()
     )
     claimed = "".join(
-        f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {_quote(claim)}"
+        f"\n    - name: {name}\n      persistentVolumeClaim:\n        claimName: {quote_yaml(claim)}"
         for name, (claim, _) in mounts.items()
     )
     secret = (
-        f"\n      envFrom:\n      - secretRef:\n          name: {_quote(job.secret)}" if job.secret else ""
+        f"\n      envFrom:\n      - secretRef:\n          name: {quote_yaml(job.secret)}"
+        if job.secret
+        else ""
     )
-    account = f"\n    serviceAccountName: {_quote(job.service_account)}" if job.service_account else ""
+    account = f"\n    serviceAccountName: {quote_yaml(job.service_account)}" if job.service_account else ""
     return POD.format(
-        container=container, image=_quote(job.image or ""), amount=amount, mounted=mounted or " []",
+        container=container, image=quote_yaml(job.image or ""), amount=amount, mounted=mounted or " []",
         claimed=claimed or " []", secret=secret, account=account,
     )  # fmt: skip
 

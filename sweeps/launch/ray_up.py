@@ -6,20 +6,17 @@ them without one. Credentials for a bucket are not copied: the nodes have them i
 through an instance profile, which Ray by default gives to the head only.
 """
 
-import json
 import shlex
 from dataclasses import dataclass, field
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import RAY_VERSION, ClusterSettings, check_shared_results
+from sweeps.launch.settings import RAY_VERSION, ClusterSettings, check_shared_results, quote_yaml
 
 TOKEN = "~/.ray/auth_token"
 PROTECT = "chmod 700 ~/.ray && chmod 600 ~/.ray/auth_token"
 EXCLUDES = [".venv", ".git", "results", "__pycache__"]
-INSTALL = f"pip install --quiet --constraint ~/vera/constraints.txt ~/vera 'ray[default]=={RAY_VERSION}'"
+INSTALL = f"pip install -q --constraint ~/vera/constraints.txt ~/vera'[all]' 'ray[default]=={RAY_VERSION}'"
 START = "ray start {who} --object-manager-port=8076 --num-cpus={cpus} --num-gpus={gpus}"
-
-_quote = json.dumps
 
 
 @dataclass(frozen=True)
@@ -52,18 +49,22 @@ def render(cluster: RayUpCluster) -> str:
             f"--hosts names {len(cluster.hosts)} machines, --nodes is {cluster.size.nodes}: make them agree."
         )
     inner = shlex.join((*cluster.command, "--address", "auto"))
-    header = HEADER.format(file=cluster.file, exec=shlex.join(("ray", "exec", cluster.file, inner)))
+    header = HEADER.format(
+        file=shlex.quote(cluster.file), exec=shlex.join(("ray", "exec", cluster.file, inner))
+    )
     head_options = "--head --port=6379 --autoscaling-config=~/ray_bootstrap_config.yaml"
-    image = f"docker:\n  image: {_quote(cluster.image)}\n  container_name: vera\n" if cluster.image else ""
+    image = (
+        f"docker:\n  image: {quote_yaml(cluster.image)}\n  container_name: vera\n" if cluster.image else ""
+    )
     values = {
-        "name": _quote(cluster.size.name),
-        "user": _quote(cluster.ssh_user),
+        "name": quote_yaml(cluster.size.name),
+        "user": quote_yaml(cluster.ssh_user),
         "workers": cluster.size.nodes - 1,
         "token": TOKEN,
-        "key": f"\n  ssh_private_key: {_quote(cluster.ssh_key)}" if cluster.ssh_key else "",
+        "key": f"\n  ssh_private_key: {quote_yaml(cluster.ssh_key)}" if cluster.ssh_key else "",
         "image": image,
-        "checkout": f"\n  ~/vera: {_quote(cluster.working_dir)}" if cluster.working_dir else "",
-        "excludes": json.dumps(EXCLUDES),
+        "checkout": f"\n  ~/vera: {quote_yaml(cluster.working_dir)}" if cluster.working_dir else "",
+        "excludes": quote_yaml(EXCLUDES),
         "setup": _render_list((PROTECT, *cluster.setup, *([INSTALL] if cluster.working_dir else []))),
         "head_start": _render_list(_list_start_commands(cluster, head_options)),
         "worker_start": _render_list(_list_start_commands(cluster, "--address=$RAY_HEAD_IP:6379")),
@@ -74,15 +75,15 @@ def render(cluster: RayUpCluster) -> str:
 
 
 def _render_own(cluster: RayUpCluster) -> str:
-    return OWN.format(head=_quote(cluster.hosts[0]), others=json.dumps(list(cluster.hosts[1:])))
+    return OWN.format(head=quote_yaml(cluster.hosts[0]), others=quote_yaml(list(cluster.hosts[1:])))
 
 
 def _render_aws(cluster: RayUpCluster) -> str:
     profile = {"IamInstanceProfile": {"Name": cluster.instance_profile}} if cluster.instance_profile else {}
     values = {
-        "region": _quote(cluster.region), "workers": cluster.size.nodes - 1,
-        "config": json.dumps({"InstanceType": cluster.instance} | profile),
-        "resources": json.dumps({"CPU": cluster.size.cpus_per_node, "GPU": cluster.size.gpus_per_node}),
+        "region": quote_yaml(cluster.region), "workers": cluster.size.nodes - 1,
+        "config": quote_yaml({"InstanceType": cluster.instance} | profile),
+        "resources": quote_yaml({"CPU": cluster.size.cpus_per_node, "GPU": cluster.size.gpus_per_node}),
     }  # fmt: skip
     return AWS.format(**values)
 
@@ -94,7 +95,7 @@ def _list_start_commands(cluster: RayUpCluster, who: str) -> tuple[str, ...]:
 
 
 def _render_list(lines: tuple[str, ...]) -> str:
-    return "".join(f"\n- {_quote(line)}" for line in lines)
+    return "".join(f"\n- {quote_yaml(line)}" for line in lines)
 
 
 HEADER = """# ray get-auth-token --generate && chmod 600 ~/.ray/auth_token   (once)

@@ -6,8 +6,10 @@ the machine that starts the run, where it may lie in a temporary copy. Only Slur
 it was submitted from, so only Slurm accepts one.
 """
 
+import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from sweeps.errors import EngineError
 from sweeps.store.location import is_url
@@ -17,7 +19,9 @@ RAY_VERSION = "2.60.0"
 IMAGE = f"rayproject/ray:{RAY_VERSION}-py311"
 GPU_IMAGE = f"{IMAGE}-gpu"
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
-TIME = re.compile(r"(?:(\d+)-)?(\d{1,3}):([0-5]\d):([0-5]\d)")
+TIME = re.compile(r"(?:(\d+)-)?(\d{1,3}):([0-5]\d):([0-5]\d)", re.ASCII)
+PLAIN = re.compile(r"[\w][\w./:@,+-]*", re.ASCII)
+"""Names of partitions, claims, images and the like, and amounts: nothing that a shell or YAML interprets."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,35 @@ def parse_time(time: str) -> int:
     return total
 
 
+def check_name(flag: str, value: str | None) -> None:
+    """Raise `EngineError` unless the value is a plain name."""
+    if value is not None and not PLAIN.fullmatch(value):
+        raise EngineError(f"{flag} takes letters, digits and any of . / : @ , + - _; got {value!r}.")
+
+
+def check_printable(value: str) -> None:
+    """Raise `EngineError` if the value contains a line break or another character that cannot be printed: it
+    could end the line that it is written into."""
+    if not value.isprintable():
+        raise EngineError(f"A value must be one line of printable characters, got {value!r}.")
+
+
+def quote_yaml(value: Any) -> str:
+    """The value in YAML, of which JSON is a subset. Trap: JSON may write a character as two escapes, which
+    YAML reads as two characters; so characters are written as they are."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def find_flag(command: tuple[str, ...], flag: str) -> str | None:
-    """The value of a flag in a command line, written `--flag value` or `--flag=value`; None without it."""
+    """The value of a flag in a command line, written `--flag value` or `--flag=value`; None without it. Of
+    several the last counts."""
+    found = None
     for word, following in zip(command, (*command[1:], ""), strict=True):
         if word == flag:
-            return following
-        if word.startswith(f"{flag}="):
-            return word.removeprefix(f"{flag}=")
-    return None
+            found = following
+        elif word.startswith(f"{flag}="):
+            found = word.removeprefix(f"{flag}=")
+    return found
 
 
 def check_shared_results(command: tuple[str, ...]) -> None:

@@ -11,18 +11,28 @@ Ports and Ray's folder derive from the job id, so two jobs on one node do not co
 remains of a killed one. Ray's sockets lie in that folder, and their paths are limited to 107 characters, so
 its name is short. The cluster's token is created for the job, in a file that only its owner can read and that
 all nodes see; anyone with the token can run code as that user.
+
+Before the time limit Slurm sends a signal to the script. The script ends the command, which saves its running
+trials, and puts the job back into the queue, where it continues. A batch script handles a signal only between
+two commands, so it waits for the command in the background.
 """
 
 import re
 import shlex
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sweeps.errors import EngineError
-from sweeps.launch.settings import ClusterSettings, parse_time
+from sweeps.launch.settings import ClusterSettings, check_name, parse_time
 
 FIRST_PORT, PORTS_PER_JOB, BLOCKS = 10_240, 8, 2_800
 """Ports up to 32,639, below the ports that Linux assigns itself. Two jobs share a block only if their ids
 differ by a multiple of 2,800."""
+NOTICE = 300
+"""Seconds before the time limit at which a job is stopped; at most a quarter of its time."""
+TOKEN_DIR = re.compile(r"(?:[\w./~@+,: -]|\$\w+|\$\{\w+\})+", re.ASCII)
+"""Stands between double quotes in the script: variables are allowed, commands are not."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,8 @@ class SlurmJob:
     partition: str | None = None
     share_nodes: bool = False
     setup: tuple[str, ...] = ()
-    """Shell lines that make `vera` and `ray` available, e.g. a module or a virtual environment."""
+    """Shell lines that make `vera` and `ray` available, e.g. a module or a virtual environment; by default
+    the programs of the Python that renders this are found first."""
     token_dir: str = "$HOME/.ray"
     """A folder that all nodes see."""
     sbatch: tuple[str, ...] = ()
@@ -54,16 +65,20 @@ def compute_ports(job_id: int) -> dict[str, int]:
 
 
 def render(job: SlurmJob) -> str:
-    parse_time(job.time)
+    check_name("--partition", job.partition)
+    if not TOKEN_DIR.fullmatch(job.token_dir):
+        raise EngineError(
+            f"--token-dir takes a path, which may contain variables such as $HOME; got {job.token_dir!r}."
+        )
     for line in job.sbatch:
-        if not re.fullmatch(r"--\w[^\r\n]*", line):
+        if not re.fullmatch(r"--\w.*", line):
             raise EngineError(
                 f"--sbatch takes one line that starts with --, e.g. --sbatch=--account=lab; got {line!r}."
             )
     run = SHARED if job.share_nodes else WHOLE
     values = {
         "directives": "\n".join(f"#SBATCH --{name}" for name in list_directives(job)),
-        "setup": "".join(f"{line}\n" for line in job.setup),
+        "setup": "".join(f"{line}\n" for line in job.setup or [find_own_programs()]),
         "first": FIRST_PORT,
         "each": PORTS_PER_JOB,
         "blocks": BLOCKS,
@@ -76,6 +91,11 @@ def render(job: SlurmJob) -> str:
     return (PREPARE + run).format(**values)
 
 
+def find_own_programs() -> str:
+    """A shell line that puts the folder of this Python's programs first."""
+    return f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"'
+
+
 def list_directives(job: SlurmJob) -> list[str]:
     wanted = [
         f"job-name={job.cluster.name}",
@@ -84,10 +104,13 @@ def list_directives(job: SlurmJob) -> list[str]:
         f"cpus-per-task={job.cluster.cpus_per_node}",
         f"time={job.time}",
         f"output={job.cluster.name}-%j.log",
+        "open-mode=append",
+        "requeue",
+        f"signal=B:USR1@{min(NOTICE, parse_time(job.time) // 4)}",
     ]
     wanted += [f"gpus-per-node={job.cluster.gpus_per_node}"] if job.cluster.gpus_per_node else []
     wanted += [f"partition={job.partition}"] if job.partition else []
-    wanted += [] if job.share_nodes else ["exclusive"]
+    wanted += [] if job.share_nodes else ["exclusive", "mem=0"]
     return wanted + [line.removeprefix("--") for line in job.sbatch]
 
 
@@ -144,14 +167,37 @@ if [ -z "$address" ]; then
     exit 1
 fi
 export RAY_ADDRESS="$address:$port" RAY_USAGE_STATS_ENABLED=0 PYTHONUNBUFFERED=1
+
+# Slurm sends USR1 before the time limit: the command saves its trials, and the job is queued again.
+stopping=
+stop_command() {{
+    stopping=yes
+    kill -TERM "$(cat "$folder/pid")" 2> /dev/null || true
+}}
+trap stop_command USR1
+wait_for() {{
+    code=0
+    wait "$1" || code=$?
+    while kill -0 "$1" 2> /dev/null; do  # it was the signal that ended the waiting
+        code=0
+        wait "$1" || code=$?
+    done
+    if [ -n "$stopping" ]; then
+        echo "vera: the time limit is near: the trials are saved, and the job is put back into the queue" >&2
+        scontrol requeue "$SLURM_JOB_ID"
+        exit 0
+    fi
+}}
 """
 
 WHOLE = """
 export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT=300
 "${{every_node[@]}}" {step} \\
     ray symmetric-run --address="$RAY_ADDRESS" --min-nodes="$SLURM_JOB_NUM_NODES" "${{ray_options[@]}}" -- \\
-    bash -c '"$@" && touch "$0"' "$folder/done" \\
-    {command}
+    bash -c '"$@" & echo $! > "$0/pid"; wait $! && touch "$0/done"' "$folder" \\
+    {command} &
+wait_for $!
+if [ "$code" -ne 0 ]; then exit "$code"; fi
 if ! "${{on_head[@]}}" test -e "$folder/done"; then
     echo "vera: the command did not finish: Ray did not start or was interrupted; see its output above" >&2
     exit 1
@@ -189,5 +235,8 @@ while sum(node["Alive"] for node in ray.nodes()) < int(sys.argv[1]):
         sys.exit("vera: not all nodes joined the cluster within 300 s; see their output above")
     time.sleep(2)
 END
-{command}
+{command} &
+echo $! > "$folder/pid"
+wait_for $!
+exit "$code"
 """

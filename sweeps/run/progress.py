@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import TextIO
 
 from sweeps.store.row import FAILURES, Outcome, Row
@@ -41,9 +41,17 @@ class Progress(TrialListener):
     """Counts trials as they run and estimates the remaining time."""
 
     def __init__(
-        self, total: int, steps: dict[str, int], out: TextIO | None = None, widths: Widths = NARROW
+        self,
+        total: int,
+        steps: dict[str, int],
+        out: TextIO | None = None,
+        widths: Widths = NARROW,
+        seconds: Mapping[str, float] | None = None,
     ) -> None:
+        """`steps` are those of each trial by id, `seconds` what trials are expected to take, as far as it is
+        known."""
         self.total, self.steps, self.out, self.widths = total, steps, out or sys.stdout, widths
+        self.seconds_per_step = estimate_seconds_per_step(steps, seconds or {})
         self.is_live = self.out.isatty()
         self.start_time = time.monotonic()
         self.running: dict[str, int] = {}
@@ -102,16 +110,20 @@ class Progress(TrialListener):
         return f" {self.done_count}/{self.total} done   {counted}   {self._format_remaining_time()}"
 
     def _format_remaining_time(self) -> str:
-        """The time left, by the share of the steps of this run that are done."""
+        """The time left, by the share of the work of this run that is done: steps, weighted by what a step of
+        their trial is expected to cost."""
         steps = {i: max(0, total - self.resumed_at.get(i, 0)) for i, total in self.steps.items()}
-        done = sum(steps.get(i, 0) for i in self.outcomes)
+        done = {i: steps.get(i, 0) for i in self.outcomes}
         for i, step in self.running.items():
-            done += min(max(0, step - self.resumed_at.get(i, 0)), steps.get(i, 0))
+            done[i] = min(max(0, step - self.resumed_at.get(i, 0)), steps.get(i, 0))
         elapsed = time.monotonic() - self.start_time
-        if not done:
+        work = sum(self.seconds_per_step.get(i, 1.0) * count for i, count in done.items())
+        if not work:
             return "eta unknown"
-        left = elapsed * (sum(steps.values()) - done) / done
-        return f"eta {int(left // 60)}:{int(left % 60):02d}   {done / max(elapsed, 1e-9):,.0f} steps/s"
+        total = sum(self.seconds_per_step.get(i, 1.0) * count for i, count in steps.items())
+        left = elapsed * (total - work) / work
+        rate = sum(done.values()) / max(elapsed, 1e-9)
+        return f"eta {format_clock(left)}   {rate:,.0f} steps/s"
 
     def _draw(self) -> None:
         if self.is_live:
@@ -121,6 +133,21 @@ class Progress(TrialListener):
     def _clear(self) -> None:
         if self.is_live:
             print("\r\x1b[2K", end="", file=self.out, flush=True)
+
+
+def estimate_seconds_per_step(steps: Mapping[str, int], seconds: Mapping[str, float]) -> dict[str, float]:
+    """The expected cost of a step of each trial; that of a trial whose seconds are not known is the mean of
+    the others."""
+    known = {i: seconds[i] / count for i, count in steps.items() if count and seconds.get(i)}
+    usual = sum(seconds[i] for i in known) / sum(steps[i] for i in known) if known else 1.0
+    return {i: known.get(i, usual) for i in steps}
+
+
+def format_clock(seconds: float) -> str:
+    """As 4:05, or 1:04:05 from an hour on."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def measure_widths(trials: Iterable[Trial]) -> Widths:
@@ -140,5 +167,10 @@ def format_row(row: Row, widths: Widths = NARROW) -> str:
 def format_headline(row: Row) -> str:
     """The main metric of the row with its value, or an empty text: test_log_likelihood -2.61"""
     metrics = json.loads(row.metrics)
-    name = next((name for name in HEADLINES if name in metrics), None)
+    name = find_headline(metrics)
     return f"{name} {metrics[name]:.4g}" if name else ""
+
+
+def find_headline(metrics: Container[str]) -> str | None:
+    """The main one of these metrics, or None if none of them is one."""
+    return next((name for name in HEADLINES if name in metrics), None)

@@ -93,7 +93,9 @@ def read_git_state() -> tuple[str, bool]:
 
 
 def _run_git(*arguments: str) -> str:
-    command = ["git", "-C", str(ROOT), *arguments]
+    # Without optional locks: `git status` would lock the index, and a worker that is killed meanwhile would
+    # leave the lock behind, so that no commit is possible.
+    command = ["git", "--no-optional-locks", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
 
 

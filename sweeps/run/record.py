@@ -81,7 +81,7 @@ def build_record(summary: AttemptSummary, ending: Ending, measurement: Measureme
 def build_record_from_report(
     trial: Trial, conditions: Conditions, ending: Ending, metrics: dict[str, float], seconds: float = 0.0
 ) -> Record:
-    """The record of an attempt whose process is gone, from its ending, the metrics of its last report, and
+    """The record of an attempt whose process has ended, from its ending, the metrics of its last report, and
     the seconds of all its runs."""
     conditions = conditions.resolve_device()
     checkpoints = open_checkpoint_store(conditions.checkpoint_dir, trial.id)

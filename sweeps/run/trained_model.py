@@ -16,7 +16,7 @@ TRAINED: tuple[Outcome, ...] = ("ok", "stopped_early", "timeout")
 def encode_trained_model(
     trial: Trial, trainer: Any, metrics: Mapping[str, float], device: str
 ) -> bytes | None:
-    """The content of the model file of a trial, or None if its networks are no model.
+    """The content of the model file of a trial, or None if its networks do not form a model.
 
     A model file is a function of the trial and the code alone: it holds no time and no place, so a trial that
     was interrupted and resumed leaves the same bytes.

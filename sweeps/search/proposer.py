@@ -4,7 +4,7 @@ Ray.
 A proposed configuration becomes one trial per seed. A trial whose row is in the store is not run; the sampler
 learns its score as if it had been. `configurations` is the total budget, earlier runs included: the same
 command after an interruption runs the rest, and a larger number extends the search. The next command runs
-failed trials again. Trap: in a space of few choices a sampler may repeat its proposals for ever, so the
+failed trials again. Trap: in a space of few choices a sampler may repeat its proposals forever, so the
 search ends after too many repetitions. The first repetition of a configuration from an earlier run does not
 count, because grid and random sampling start again from the beginning.
 

@@ -22,7 +22,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def propose(self) -> Point | None:
-        """The next point; None when none is left."""
+        """The next point, or None if all points were proposed."""
 
     def learn(self, point: Point, score: SearchScore | None) -> None:  # noqa: B027 (only TPE learns)
         """Record the score of a point, whether proposed here or read from the store; None if it failed."""

@@ -100,7 +100,7 @@ def _collect_facets(trial: Trial | Row) -> dict[str, Any]:
 
 
 def _collect_row_facets(row: Row) -> dict[str, Any]:
-    """The same facets from a row. Its data set need not be here, nor a plug-in be loaded."""
+    """The same facets from a row. Needs neither the data set nor a plug-in."""
     spec = json.loads(row.spec)
     columns = ("dataset", "method", "energy", "task", "seed", "sweep", "profile", "outcome")
     return {

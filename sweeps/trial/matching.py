@@ -19,7 +19,7 @@ Two choices remain, and a note reports each of them:
 - Content of the data. If the content of a data set changed between runs, its rows have different
   fingerprints. One content is shown everywhere: that of the file if its fingerprint is given, otherwise the
   content that was trained on last. Failed trials decide this only if all trials failed. Rows of other
-  contents do not match. The number of labels is no part of the content (`make_data_key`).
+  contents do not match. The number of labels is not part of the content (`make_data_key`).
 """
 
 import json

@@ -8,6 +8,7 @@ from typing import Any
 
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial, find_plugin_methods, reseed
+from sweeps.trial.plan import deduplicate
 from vera.errors import PluginError, SettingError, UnknownName
 from vera.spec.registry import Registry, find_plugin_file, methods, wrap_plugin_errors
 from vera.spec.settings import check_value, suggest
@@ -58,6 +59,30 @@ class Sweep:
                     f"{who} yields {_describe(trial)}, not a Trial; wrap it: Trial(spec, profile)"
                 )
             yield trial
+
+
+@dataclass(frozen=True)
+class JoinedSweep(Sweep):
+    """Several sweeps as one. The trials keep the names of their sweeps; a trial of several sweeps belongs to
+    the one with the most trials, of equal ones to the last."""
+
+    parts: tuple[Sweep, ...] = ()
+
+    def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
+        """The trials of all parts, each once, for the default seeds of its part if none are given."""
+        found = sorted((part.trials(profile, seeds) for part in self.parts), key=len)
+        return deduplicate(trial for trials in reversed(found) for trial in trials)
+
+
+def join_sweeps(name: str, about: str, parts: Sequence[Sweep]) -> JoinedSweep:
+    """The sweeps as one; operations are counted by the sweep that a trial belongs to."""
+    flops = {part.name: part.flop for part in parts}
+
+    def count(trial: Trial) -> float | None:
+        flop = flops.get(trial.sweep)
+        return flop(trial) if flop else None
+
+    return JoinedSweep(name, about, (), lambda profile, seeds: (), count, tuple(parts))
 
 
 def _describe(value: object) -> str:

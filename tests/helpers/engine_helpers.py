@@ -4,6 +4,7 @@ records, and the command line in a process of its own."""
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ PLUGIN = Path(__file__).with_name("trouble_plugin.py")
 TIMING = ("seconds", "started_at", "finished_at")
 PATIENCE = 600.0
 """Seconds after which a wait fails, even on a busy machine; no test measures a time against it."""
+_started = []
 
 
 def row_of(trial, seed=0, value=None, outcome="ok", metric="likelihood", defaults=None, **changes):
@@ -91,12 +93,22 @@ def results(record):
 
 
 def start(*arguments, **environment):
-    """Start `vera ...` in a session of its own, as a terminal does."""
-    return subprocess.Popen(
+    """Start `vera ...` in a session of its own, as a terminal does. It ends with the test at the latest."""
+    process = subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "bench.cli", *map(str, arguments)],
         cwd=ROOT, env=os.environ | {"PYTHONUNBUFFERED": "1"} | {k: str(v) for k, v in environment.items()},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
+    _started.append(process)
+    return process
+
+
+def end_started():
+    """End what `start` started and the test, which may have failed, left running; close its pipes."""
+    while _started:
+        with _started.pop() as process:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def finish(process):

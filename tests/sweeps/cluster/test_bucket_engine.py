@@ -129,9 +129,10 @@ def test_every_verb_reports_a_missing_bucket_in_one_line(verb, s3_endpoint):
 def test_results_in_a_bucket_are_rendered_like_those_in_a_directory(bucket, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     published, own = Store(ROOT / "results" / "published" / "trials"), Store("mine/trials")
-    for row in [row for row in published.read_rows() if row.sweep == "table2"]:
+    rows = [row for row in published.read_rows() if row.sweep == "table2"]
+    for row in rows:
         own.write(Record(row, published.read_curves(row.trial_id), published.read_arrays(row.trial_id)))
-    assert Store(join_location(bucket, "trials")).merge("mine/trials") == 22
+    assert Store(join_location(bucket, "trials")).merge("mine/trials") == len(rows) > 0
     tables = []
     for place in ("mine", bucket):
         code, out, _ = run_here("render", "table2", "--from", "local", "--results-dir", place)
@@ -144,6 +145,7 @@ def test_results_in_a_bucket_are_rendered_like_those_in_a_directory(bucket, tmp_
     assert (find_output_folder(bucket) / "report.html").is_file()
 
 
+@pytest.mark.long
 def test_a_sweep_in_a_bucket_survives_its_driver_and_runs_once(
     bucket, tmp_path, monkeypatch, trouble_plugin, shared_ray
 ):

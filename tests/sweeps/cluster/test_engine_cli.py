@@ -15,13 +15,14 @@ from bench.cli.main import build_parser, main
 from sweeps.run.attempt import run_trial
 from sweeps.store.store import Store
 from sweeps.trial.identity import Trial
-from sweeps.trial.sweep import find_sweep, sweep, sweeps
+from sweeps.trial.sweep import find_sweep, sweep
 from vera.spec.trial_spec import TrialSpec
 
 RUN = "\nimport sys\nfrom bench.cli.main import main\nsys.exit(main(sys.argv[1:]))\n"
 DEMO = ("run", "toy-demo", "--profile", "smoke")
 
 
+@pytest.mark.long
 def test_a_sweep_in_a_process_of_its_own_ends_as_rows(tmp_path):
     """It runs without the packages for exports, and with a plug-in that imports Ray early: Ray reads some
     settings on import, so they must be set before."""
@@ -47,7 +48,7 @@ def test_a_sweep_in_a_process_of_its_own_ends_as_rows(tmp_path):
 
 @pytest.fixture(scope="module", autouse=True)
 def no_plugin_lines():
-    """Tests that ran before in this process may have loaded plug-ins, whose methods the demo would train."""
+    """The demo would also train the methods of the trouble plug-in, which stays until the module ends."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sweeps.trial.sweep.find_plugin_methods", lambda *_: ())
         yield
@@ -117,6 +118,7 @@ def test_one_more_seed_runs_only_the_new_trials(demo, shared_ray):
     assert out.count("✓") == 3
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("trouble_plugin")
 def test_failures_are_rows_and_retry_runs_only_them(tmp_path, shared_ray):
     flags = ("--plugin", PLUGIN.relative_to(ROOT), "--time-limit", 3, "--max-concurrent", 1)
@@ -228,12 +230,9 @@ def test_missing_data_are_named_once_before_anything_runs(tmp_path):
             networks = {"energy": {"name": "nice"}}
             yield Trial(TrialSpec({"name": "mnist-logit"}, networks, {"name": "ml"}, 1, seed=seed), profile)
 
-    try:
-        code, _, err = run_here(
-            "run", "needs-files", "--results-dir", tmp_path / "results", "--data-dir", tmp_path
-        )
-    finally:
-        del sweeps._known["needs-files"]
+    code, _, err = run_here(
+        "run", "needs-files", "--results-dir", tmp_path / "results", "--data-dir", tmp_path
+    )
     assert code == 2
     assert err.count("vera data fetch mnist") == 1
     assert not list(tmp_path.rglob("*.parquet"))

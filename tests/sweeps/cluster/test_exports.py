@@ -14,6 +14,7 @@ from ray import tune
 from sweeps.cluster.callbacks import TolerantCallback
 from sweeps.cluster.exports import MLFLOW_LIMITS, Exports
 from sweeps.errors import EngineError
+from vera.errors import MissingExtra
 
 SCALARS = ("ray/tune/metrics/loss", "ray/tune/metrics/test_log_likelihood")
 
@@ -56,8 +57,8 @@ def test_our_modules_import_no_export_package():
 
 
 def test_a_missing_package_is_named_before_anything_runs(monkeypatch):
-    monkeypatch.setattr("sweeps.cluster.exports.find_spec", lambda name: None)
-    with raises_with(EngineError, "--wandb", "package wandb", "pip install 'vera[exports]'"):
+    monkeypatch.setattr("vera.extras.find_spec", lambda name: None)
+    with raises_with(MissingExtra, "--wandb", "package wandb", "pip install 'vera[exports]'"):
         Exports(wandb="a-project").check()
 
 

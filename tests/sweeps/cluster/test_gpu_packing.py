@@ -171,6 +171,7 @@ def test_the_log_starts_with_the_earlier_attempt(trouble_plugin):
     assert bad.log_tail.startswith("Attempt 1 ended\nTraceback")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("trouble_plugin")
 def test_a_trial_too_large_for_its_share_gets_a_whole_gpu_once(tmp_path, shared_ray):
     place = ("--plugin", PLUGIN, "--results-dir", tmp_path, "--max-concurrent", 1)
@@ -212,7 +213,7 @@ def test_auto_needs_a_gpu():
 
 def test_auto_without_a_gpu_is_refused_in_one_line(tmp_path, monkeypatch):
     @contextmanager
-    def connect_without_gpu(address):
+    def connect_without_gpu(address, scratch):
         yield {"CPU": 2.0, "GPU": 0.0}
 
     monkeypatch.setattr("sweeps.cluster.engine.connect", connect_without_gpu)

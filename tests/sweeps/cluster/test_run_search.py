@@ -41,6 +41,7 @@ def read_times(folder):
     return {row.trial_id: row.finished_at for row in Store(folder / "trials").read_rows()}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shared_ray")
 def test_a_search_stops_poor_trials_and_can_be_extended(tmp_path, monkeypatch):
     options, engine = SearchOptions("random", "asha", 9), build_engine(tmp_path)
@@ -95,6 +96,7 @@ def test_invalid_options_are_refused_before_anything_starts(tmp_path, options, f
         run_search(SEARCH, "smoke", options, build_engine(tmp_path))
 
 
+@pytest.mark.long
 def test_the_command_line_searches_and_the_best_configuration_can_be_run(tmp_path, shared_ray):
     grid = ("--profile", "smoke", "--configurations", 3, "--seeds", 1, "--sampler", "grid")
     place = ("--results-dir", tmp_path)

@@ -31,7 +31,7 @@ from sweeps.run.conditions import Conditions
 from sweeps.store.store import Store
 from sweeps.trial.sweep import find_sweep
 
-pytestmark = pytest.mark.usefixtures("trouble_plugin")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("trouble_plugin")]
 STEPS = 250
 
 

@@ -77,6 +77,16 @@ def test_a_worker_keeps_no_model_if_it_is_told_so(build_worker, trouble_plugin, 
     assert ([row.outcome for row in store.read_rows()], store.models.list_sizes()) == (["ok"], {})
 
 
+def test_a_trial_that_diverges_leaves_no_model_of_a_milestone(build_worker, trouble_plugin, tmp_path):
+    trial, store = trouble_plugin.trouble(fault="diverge"), Store(tmp_path / "store")
+    worker = build_worker(build_job(trial, 1, 0.0, [3]))
+    worker.step()
+    assert list(store.models.list_sizes()) == [trial.id], "a scheduler may stop it here"
+    while not (report := worker.step())["done"]:
+        pass
+    assert (report["outcome"], store.models.list_sizes()) == ("diverged", {})
+
+
 def test_data_that_differ_from_the_drivers_are_an_error(build_worker, trouble_plugin, tmp_path, monkeypatch):
     trial = trouble_plugin.trouble()
     job, expected = build_job(trial, 1, 0.0), trial.facts["data_fingerprint"]

@@ -53,6 +53,7 @@ class Scene:
         return Counter(line for line in lines if line.endswith("\n"))
 
 
+@pytest.mark.long
 def test_a_cluster_of_two_nodes(tmp_path, guarded_bucket):
     """The second node has no credentials for the bucket."""
     scene = Scene(tmp_path)

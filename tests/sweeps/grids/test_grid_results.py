@@ -103,9 +103,14 @@ def test_results_print_their_outcomes(tmp_path):
     assert all(fact in repr(read(tmp_path)) for fact in ("7 ok", "1 diverged", "1 not run"))
 
 
+def test_a_plot_without_a_metric_needs_a_main_one(tmp_path):
+    with raises_with(VeraError, "9 not run"):
+        GRID.results(tmp_path).plot()
+
+
 def test_plot_shows_every_seed_and_mean(tmp_path):
     matplotlib.use("Agg")
-    figure = read(tmp_path).plot(METRIC)
+    figure = read(tmp_path).plot()  # of the main metric
     (axes,) = figure.axes
     dots = [line.get_xdata() for line in axes.lines if line.get_marker() == "o"]
     means = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "|"]

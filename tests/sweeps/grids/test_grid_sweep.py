@@ -89,7 +89,6 @@ def test_only_settings_that_differ_from_the_default_keep_a_row_from_other_lines(
     assert RowMatcher([]).match(grid.trials()[0]).rows == []
 
 
-@pytest.mark.usefixtures("registries")
 def test_plugins_are_found_by_what_the_trials_use(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
@@ -103,7 +102,6 @@ def test_plugins_are_found_by_what_the_trials_use(tmp_path):
     assert find_plugins(sweeps.grid(SPEC, {}).trials()) == []
 
 
-@pytest.mark.usefixtures("registries")
 def test_component_of_the_notebook_itself_is_refused():
     @methods.register("of-the-notebook")
     class OfTheNotebook(methods.get("ml")):

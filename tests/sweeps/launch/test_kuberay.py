@@ -168,12 +168,30 @@ def test_the_images_have_the_installed_pinned_and_documented_release(capsys):
 
     assert ray.__version__ == RAY_VERSION
     assert re.search(r"^ray==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[1] == RAY_VERSION
-    (base,) = re.findall(r"^FROM (.*)$", (ROOT / "docs" / "cluster.md").read_text(), re.MULTILINE)
+    (base,) = re.findall(r"^ARG BASE=(.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     assert base == IMAGE_OF_RAY
     assert (
         base.split(":")[1].split("-")[0]
         == render_job(capsys, *SHARED, *CLAIM)["spec"]["rayClusterSpec"]["rayVersion"]
     )
+
+
+def test_unusual_characters_of_a_path_reach_the_pods(capsys):
+    job = render_job(capsys, "--results-dir", "/results/é 🙂", *CLAIM)
+    (mount,) = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0][
+        "volumeMounts"
+    ]
+    assert mount["mountPath"] == "/results/é 🙂"
+    assert parse_command(job["spec"]["entrypoint"]).results_dir == "/results/é 🙂"
+
+
+def test_of_repeated_flags_the_last_is_mounted(capsys):
+    words = ("--results-dir", "/a", "--results-dir", "/b")
+    job = yaml.safe_load(render_launch(capsys, "kuberay", *IMAGE, *CLAIM, "--", *RUN, *words))
+    (mount,) = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0][
+        "volumeMounts"
+    ]
+    assert mount["mountPath"] == "/b"
 
 
 @pytest.mark.parametrize(
@@ -184,6 +202,8 @@ def test_the_images_have_the_installed_pinned_and_documented_release(capsys):
         ([*SHARED, *CLAIM, *IMAGE, "--data-claim", "d", "--", *RUN], ("--data-claim", "--data-dir")),
         ([*IMAGE, *CLAIM, "--", *RUN], ("'results/local'", "--results-dir")),
         ([*IMAGE, "--results-dir", "runs/s3://bucket", "--", *RUN], ("'runs/s3://bucket'",)),
+        ([*SHARED, *IMAGE, *CLAIM, "--namespace", "a\nb", "--", *RUN], ("a\\nb",)),
+        ([*SHARED, *IMAGE, *CLAIM, "--namespace", "$(rm x)", "--", *RUN], ("--namespace", "$(rm x)")),
         ([*SHARED, *IMAGE, *CLAIM, "--time", "soon", "--", *RUN], ("--time", "HH:MM:SS", "'soon'")),
     ],
 )

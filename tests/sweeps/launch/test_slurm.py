@@ -2,16 +2,21 @@
 
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
+import sys
+import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from launch_helpers import RUN, SHARED, assert_refused, parse_command, render_launch
 from ray.scripts.scripts import start
 from ray.scripts.symmetric_run import curate_and_validate_ray_start_args, symmetric_run
 
+from bench.cli.main import main
 from sweeps.launch.slurm import compute_ports
 
 RECORD = r"""#!/bin/bash
@@ -20,7 +25,7 @@ printf '%s\n' "$(printf '%s' "$(basename "$0")"; printf '\t%s' "$@")" >> "$CALLS
 """
 FAKES = {
     "srun": RECORD + 'while [[ "$1" == --* ]]; do shift; done; exec "$@"\n',
-    "scontrol": RECORD + "printf 'node7\\nnode8\\n'\n",
+    "scontrol": RECORD + "[ $1 = requeue ] || printf 'node7\\nnode8\\n'\n",
     "hostname": RECORD + "echo 'fe80::1 127.0.0.1 192.168.0.3 '\n",
     "ray": RECORD
     + 'env | grep ^RAY_ >> "$ENVIRONMENT"; stat -c %a "$RAY_AUTH_TOKEN_PATH" >> "$MODES"\n'
@@ -31,8 +36,14 @@ FAKES = {
     "python3": RECORD  # waits for all nodes, unless it only checks for a module
     + "cat > /dev/null\n"
     + '[ "$1" != - ] || until [ "$(grep -c ^ray.start "$CALLS")" = "$2" ]; do sleep 0.05; done\n',
-    "vera": RECORD + "umask; exit ${VERA_EXIT:-0}\n",
+    "vera": RECORD
+    + 'umask; if [ -n "$VERA_WAITS" ]; then trap "exit 143" TERM; touch "$VERA_WAITS"; '
+    + "while sleep 0.05; do :; done; fi; exit ${VERA_EXIT:-0}\n",
 }
+
+
+TOY = ("run", "toy-demo")
+"""Needs no data, so that there is no warning about them."""
 
 
 @pytest.fixture
@@ -76,8 +87,9 @@ def read_calls(cluster, name):
 
 def render_script(capsys, *arguments):
     return render_launch(
-        capsys, "slurm", "--nodes", 2, "--cpus-per-node", 6, "--gpus-per-node", 3, *arguments, "--", *RUN
-    )
+        capsys, "slurm", "--nodes", 2, "--cpus-per-node", 6, "--gpus-per-node", 3, "--setup", ":", *arguments,
+        "--", *RUN,
+    )  # fmt: skip
 
 
 def test_the_directives_for_slurm(capsys):
@@ -85,10 +97,43 @@ def test_the_directives_for_slurm(capsys):
     asked = [line.removeprefix("#SBATCH --") for line in script.splitlines() if line.startswith("#SBATCH")]
     assert asked == [
         "job-name=night", "nodes=2", "ntasks-per-node=1", "cpus-per-task=6", "time=1-12:00:00",
-        "output=night-%j.log", "gpus-per-node=3", "partition=gpu", "exclusive",
+        "output=night-%j.log", "open-mode=append", "requeue", "signal=B:USR1@300", "gpus-per-node=3",
+        "partition=gpu", "exclusive", "mem=0",
     ]  # fmt: skip
     assert script.startswith("#!/bin/bash\n#SBATCH"), "Slurm reads directives up to the first command"
     assert "exclusive" not in render_script(capsys, "--share-nodes")
+
+
+def test_the_notice_of_a_short_job_is_a_quarter_of_its_time(capsys):
+    assert "#SBATCH --signal=B:USR1@60" in render_script(capsys, "--time", "00:04:00")
+
+
+def test_by_default_the_programs_of_this_python_are_used(capsys):
+    script = render_launch(capsys, "slurm", "--", *RUN)
+    line = next(line for line in script.splitlines() if line.startswith("export PATH="))
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; command -v python"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(Path(sys.executable).with_name("python"))
+
+
+@pytest.mark.parametrize("variant", [(), ("--share-nodes",)])
+def test_before_the_time_limit_the_command_is_stopped_and_the_job_is_queued_again(capsys, cluster, variant):
+    waits = cluster / "waits"
+    job = {"SLURM_JOB_ID": "99", "SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_NODELIST": "node7"}
+    with listen(99):
+        script = subprocess.Popen(
+            ["bash", "-c", render_script(capsys, *variant)],
+            env=os.environ | job | {"VERA_WAITS": str(waits)}, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while not waits.exists():
+            assert script.poll() is None
+            time.sleep(0.02)
+        script.send_signal(signal.SIGUSR1)
+        _, err = script.communicate(timeout=60)
+    assert script.returncode == 0, err
+    assert ["requeue", "99"] in read_calls(cluster, "scontrol")
+    assert not os.path.exists("/tmp/vera-99-0")
 
 
 def test_further_directives_can_be_added(capsys):
@@ -239,7 +284,7 @@ def test_the_paths_of_sockets_are_short_enough(capsys):
         (["--time", "3h", "--", *RUN], ("--time", "HH:MM:SS", "'3h'")),
         (["--time", "00:00:00", "--", *RUN], ("--time", "'00:00:00'")),
         (["--sbatch=account=lab", "--", *RUN], ("--sbatch=--account=lab", "'account=lab'")),
-        (["--sbatch=--account=lab\nrm x", "--", *RUN], ("--sbatch", "rm x")),
+        (["--sbatch=--account=lab\nrm x", "--", *RUN], ("--account=lab", "rm x")),
         (["--name", "My Job", "--", *RUN], ("--name", "'My Job'")),
         ([], ("after --", "vera launch slurm")),
         (["--", "status"], ("vera status",)),
@@ -247,11 +292,27 @@ def test_the_paths_of_sockets_are_short_enough(capsys):
         (["--", "run", "table2", "--seeds", "0"], ("vera run", "--seeds", "at least 1")),
         (["--", "run", "--help"], ("after --",)),
         ([*SHARED, "--", *RUN, "--results-dir=/x"], ("--results-dir", "before", "after")),
-        (["--output", "/no/such/folder/x", "--", *RUN], ("/no/such/folder/x", "No such file or directory")),
+        (["--time", "٣:00:00", "--", *RUN], ("--time", "'٣:00:00'")),
+        (["--partition", "a b", "--", *RUN], ("--partition", "'a b'")),
+        (["--partition", "gpu\nrm x", "--", *RUN], ("rm x",)),
+        (["--token-dir", "$(rm x)", "--", *RUN], ("--token-dir", "$(rm x)")),
+        (["--token-dir", 'a"; rm x', "--", *RUN], ("--token-dir", "rm x")),
+        (["--output", "a\nb", "--", *RUN], ("a\\nb",)),
+        (["--data-dir", "a\u2028b", "--", *RUN], ("a\\u2028b",)),
+        (["--", *RUN, "--results-dir", "a\nb"], ("a\\nb",)),
+        (["--output", "/no/such/folder/x", "--", *TOY], ("/no/such/folder/x", "No such file or directory")),
     ],
 )
 def test_a_mistake_is_refused_in_one_line(capsys, arguments, facts):
     assert_refused(capsys, facts, "slurm", *arguments)
+
+
+def test_data_that_this_machine_lacks_are_a_warning(capsys, tmp_path):
+    assert main(["launch", "slurm", "--data-dir", str(tmp_path), "--", *RUN]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("#!/bin/bash")
+    assert [fact for fact in ("warning", "train-images-idx3-ubyte", str(tmp_path)) if fact not in err] == []
+    assert err.count("\n") == 1
 
 
 def test_the_script_can_be_saved_and_the_next_command_is_shown(capsys, tmp_path):

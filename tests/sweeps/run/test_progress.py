@@ -10,7 +10,7 @@ from sweeps.cluster.engine import build_job
 from sweeps.run import progress as progress_module
 from sweeps.run.attempt import Attempt
 from sweeps.run.conditions import Conditions
-from sweeps.run.progress import Progress, format_row
+from sweeps.run.progress import Progress, format_clock, format_row
 from sweeps.store.store import Store
 
 
@@ -76,6 +76,21 @@ def test_the_remaining_time_follows_from_the_steps_done(clock):
     assert "eta 0:50   5 steps/s" in progress.format_line()
     progress.on_advance("b", 1_000_000)
     assert "eta 0:30" in progress.format_line()
+
+
+def test_the_remaining_time_is_weighted_by_the_expected_cost_of_a_step(clock):
+    """A step of b costs nine times one of a, a step of c, whose cost is not known, five times: a is a 15th of
+    the work."""
+    progress = Progress(3, dict.fromkeys("abc", 100), io.StringIO(), seconds={"a": 10.0, "b": 90.0})
+    clock[0] = 30.0
+    progress.on_end(make_row("a"))
+    assert "eta 7:00   3 steps/s" in progress.format_line()
+    progress.on_advance("b", 50)
+    assert "eta 0:51" in progress.format_line()
+
+
+def test_long_remaining_times_have_hours():
+    assert [format_clock(seconds) for seconds in (59.9, 3_599, 3_845)] == ["0:59", "59:59", "1:04:05"]
 
 
 def test_steps_of_an_earlier_run_do_not_count(clock):

@@ -23,6 +23,16 @@ from sweeps.run.scrub import scrub
             ["s3://lab/x", "denied"],
         ),
         ("password: hunter2, retrying", ["hunter2"], ["retrying"]),
+        ("run --password hunter2 --steps 3", ["hunter2"], ["--steps 3"]),
+        ("DB_PASSWORD=hunter2 was refused", ["hunter2"], ["was refused"]),
+        ('{"Authorization": "Bearer abc.def-123"} was refused', ["abc", "123"], ["Bearer", "refused"]),
+        ("Authorization: Basic YW5uOmh1bnRlcg== failed", ["YW5u"], ["failed"]),
+        ("cannot clone with ghp_abcdefghijklmnop1234 here", ["ghp_", "1234"], ["cannot clone", "here"]),
+        ("hf_abcdefghijklmnop1234 and glpat-abcdefghijklmnop", ["hf_", "glpat"], ["and"]),
+        ("key id AKIAABCDEFGHIJKL is unknown", ["AKIA"], ["is unknown"]),
+        ("mail to ann.lee+x@cs.example.org failed", ["ann", "example"], ["mail to", "failed"]),
+        ("worker at [2001:db8::1]:6379 died", ["2001", "db8"], ["6379", "died"]),
+        ("worker at fe80::1%eth0 died", ["fe80", "eth0"], ["died"]),
         ("worker at 10.1.2.3:6379 died", ["10.1.2.3"], ["died"]),
         (
             "killed, low on memory. Top 10 memory users:\nPID MEM COMMAND\n1 2 psql --password=hunter2",
@@ -46,6 +56,17 @@ def test_names_and_secrets_of_this_machine_are_removed(monkeypatch):
     assert "x.py" in text
 
 
-@pytest.mark.parametrize("text", ["loss is nan", "a/b is 3.5", "step 1.2 of 3", 'File "…/x.py", line 3'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loss is nan",
+        "a/b is 3.5",
+        "step 1.2 of 3",
+        "at 12:30:59 a tokenizer",
+        "the basic settings: monkey = 5",
+        "x[::2] of std::vector",
+        'File "…/x.py", line 3',
+    ],
+)
 def test_ordinary_text_is_unchanged(text):
     assert scrub(text) == text
