@@ -229,14 +229,24 @@ class DataArtifact(ExperimentArtifact):
         return f"{self.name}-{slugify_data(data)}", f"{self.title} on {data}"
 
 
-def on_all(check: Callable[[Results, D, int], Finding], data: DataSets[D]) -> Callable[[Results], Finding]:
-    """A claim about one data set, on every data set. `check` is given the number of data sets."""
+def on_all(
+    check: Callable[[Results, D], Finding],
+    data: DataSets[D],
+    explain_untestable: Callable[[Results, D], str] = lambda results, data: "",
+) -> Callable[[Results], Finding]:
+    """A claim about one data set, on every data set. A data set that could not support it is left out:
+    `explain_untestable` gives the reason, or an empty text. Not testable if all are left out."""
 
     def judge(results: Results) -> Finding:
         sets = data(results.profile)
-        found = {each.name: check(results, each, len(sets)) for each in sets}
-        named = [Finding(each.judgement, f"{name}: {each.evidence}") for name, each in found.items()]
-        return require_all(named)
+        reasons = {each.name: explain_untestable(results, each) for each in sets}
+        found = {each.name: check(results, each) for each in sets if not reasons[each.name]}
+        left_out = [f"{name} is left out: {reason}" for name, reason in reasons.items() if reason]
+        if left_out and not found:
+            return Finding("not testable", "; ".join(left_out))
+        named = [replace(each, evidence=f"{name}: {each.evidence}") for name, each in found.items()]
+        finding = require_all(named)
+        return replace(finding, evidence="; ".join([finding.evidence, *left_out]))
 
     return judge
 

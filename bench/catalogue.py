@@ -5,7 +5,7 @@ A paper is a package of `bench/` with a module `artifacts.py` that names what it
     ARTIFACTS = {"table2": "bench.other.tables:Table2", ...}      name → module:class, or module:dict by name
     SWEEPS = {"table2-grid": "bench.other.experiments:grid"}      optional; name → module:Sweep
     NOTHING_TO_RUN = {"table1": "why there is nothing to run"}    optional
-    UNLISTED = ("searches",)                                      optional; artifacts that are no sweeps
+    UNLISTED = ("searches",)                                      optional; artifacts that are not sweeps
     PAGES = "bench.other.pages:list_pages"                        optional; its parts of the documentation
 
 Names are qualified by the package, as in `other/table2`, unless the module sets `PREFIX = ""`, as the VERA
@@ -26,10 +26,13 @@ from typing import Any
 
 import bench
 from bench.artifact import Artifact
-from sweeps.trial.sweep import Sweep, find_sweep, sweeps
+from sweeps.trial.sweep import Sweep, find_sweep, join_sweeps, sweeps
 from vera.errors import SettingError, UnknownName, VeraError
 from vera.spec.settings import by_number, suggest
 from vera.spec.trial_spec import Component
+
+EVERYTHING = "all"
+"""The name of all tables and figures together."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ class Catalogue:
         another artifact or sweep has the name."""
         known = self._registered.get(kind.name)
         is_same = (type(known).__module__, type(known).__qualname__) == (kind.__module__, kind.__qualname__)
-        if not is_same and (kind.name in self.artifact_names() or kind.name in self.sweep_names()):
+        taken = {EVERYTHING, *self.artifact_names(), *self.sweep_names()}
+        if not is_same and kind.name in taken:
             raise VeraError(_describe_clash(kind.name, f"the artifact {kind.__qualname__}"))
         self._registered[kind.name] = kind()
         return kind
@@ -115,7 +119,8 @@ class Catalogue:
     def check_plugin_sweeps(self) -> None:
         """Raise VeraError if a plug-in registered a sweep under the name of an artifact or of another
         sweep."""
-        declared = {*self.artifact_names(), *(name for paper in self.papers for name in paper.sweeps)}
+        declared = {EVERYTHING, *self.artifact_names()}
+        declared |= {name for paper in self.papers for name in paper.sweeps}
         for name in sweeps.plugin_names():
             if name in declared:
                 raise VeraError(_describe_clash(name, "the sweep of the plug-in"))
@@ -155,7 +160,7 @@ class Catalogue:
             raise SettingError(f"{artifact.name} has data of its own. These take --dataset: {listed}.")
         return artifact.on(dataset)
 
-    def why_not_run(self, name: str) -> str | None:
+    def explain_not_run(self, name: str) -> str | None:
         """Why there is nothing to run for a table of a paper that is not declared; None for other names."""
         reasons = {key: why for paper in self.papers for key, why in paper.nothing_to_run.items()}
         found = _find_only(name, reasons)
@@ -169,9 +174,11 @@ class Catalogue:
         return list(dict.fromkeys([*names, *sweeps.names()]))
 
     def sweep(self, name: str) -> Sweep:
-        """By name, or `spec:FILE`; see `sweeps.trial.sweep.find_sweep`."""
+        """By name, `all` or `spec:FILE`; see `sweeps.trial.sweep.find_sweep`."""
         if ":" in name:
             return find_sweep(name)
+        if name == EVERYTHING:
+            return self.join_artifacts()
         found = _find_only(name, self.sweep_names())
         if found is None:
             raise UnknownName(self._explain_unknown(f"sweep '{name}'", name, self.sweep_names()))
@@ -179,6 +186,13 @@ class Catalogue:
             if found in paper.sweeps:
                 return paper.load_sweep(found)
         return self.artifact(found).sweep() if found in self.artifact_names() else find_sweep(found)
+
+    def join_artifacts(self) -> Sweep:
+        """The trials of all tables and figures as one sweep, without searches, whose trials cannot be listed,
+        and without demos."""
+        wanted = [artifact for artifact in self.artifacts() if artifact.listed and not artifact.optional]
+        parts = [artifact.sweep() for artifact in wanted if artifact.needs_rows]
+        return join_sweeps(EVERYTHING, "every table and figure", parts)
 
     def _explain_unknown(self, what: str, name: str, known: Iterable[str]) -> str:
         if several := [each for each in known if each.endswith(f"/{name}")]:

@@ -7,7 +7,7 @@ Which rows belong to a declared trial is defined in `sweeps.trial.matching`. Imp
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -110,8 +110,12 @@ class Results:
 
     def cell(self, trial: Trial, metric: str, paper: float | None = None) -> Cell:
         """A metric of the trial over its seeds."""
-        found = [(row.outcome, read_metrics(row).get(metric)) for row in self.find_rows(trial)]
-        return make_cell(found, paper)
+        return self.measure(trial, lambda row: read_metrics(row).get(metric), paper)
+
+    def measure(self, trial: Trial, read: Callable[[Row], float | None], paper: float | None = None) -> Cell:
+        """What `read` finds in the rows of the trial."""
+        rows = self.find_rows(trial)
+        return make_cell([(row.outcome, read(row)) for row in rows], paper, list_seeds(rows))
 
     def read_arrays(self, row: Row) -> dict[str, NDArray[Any]]:
         """The arrays of the row's trial by name."""
@@ -134,6 +138,12 @@ def open_store(location: Location, create: bool = False, needed: bool = True) ->
     is_published = not is_url(location) and os.path.realpath(location) == os.path.realpath(PUBLISHED)
     restore = f"git checkout {PUBLISHED}" if is_published else ""
     return Store(join_location(location, "trials"), create, restore_command=restore, needed=needed)
+
+
+def list_seeds(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The seeds of these rows; empty if one was restarted, because a restart changes the seed."""
+    is_restarted = any(json.loads(row.restarts) for row in rows)
+    return () if is_restarted else tuple(row.seed for row in rows)
 
 
 def read_metrics(row: Row) -> dict[str, float]:

@@ -68,7 +68,8 @@ class Quote(Protocol):
 @dataclass(frozen=True)
 class TableQuote:
     """A value of a published table: the line, given by some of its cells, and the metric. `table` names the
-    file if it is not that of the artifact, such as a table on other data."""
+    file if it is not that of the artifact, such as a table on other data. A table that is not published has
+    no value to quote; a published table without the line is an error."""
 
     about: str
     line: Mapping[str, str]
@@ -78,6 +79,8 @@ class TableQuote:
 
     def read(self, table: str, rows: Sequence[Row]) -> tuple[str, str]:
         lines = read_published_table(self.table or table)
+        if not lines:
+            return "", ""
         (line,) = (line for line in lines if self.line.items() <= line.items())
         mean, half_width, paper = (
             float(text) if (text := line[f"{self.metric}{suffix}"]) else None

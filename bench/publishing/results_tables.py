@@ -1,47 +1,57 @@
 """The tables of results/README.md: the verdicts on all claims, and the ledger of what was run."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
 
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
-from bench.judging.claims import Claim
+from bench.judging.claims import Claim, Finding, Judgement, summarise_judgements
 from bench.judging.results import Results
 from bench.publishing.markdown import render_grid, render_template
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
 from vera.spec.settings import by_number
-from vera.wording import plural
 
-OPEN = "open"
 LEDGER_HEAD = ("sweep", "profile", "trials", "not ok", "from", "to", "CPU-minutes", "commit")
 
 
 def render_verdicts(*profiles: Results) -> str:
-    """A line for each claim that is decided at one of the profiles, and the number of open ones. A profile
-    without rows has an empty cell."""
-    decided: list[list[str]] = []
-    still_open = 0
+    """A line for each claim with rows at one of the profiles, the number of claims by judgement, and why
+    claims are not testable. A profile without rows of the artifact has an empty cell."""
+    lines: list[list[str]] = []
+    reasons: dict[str, None] = {}
+    counts: dict[Profile, Counter[Judgement]] = {results.profile: Counter() for results in profiles}
     for artifact in sorted(catalogue.artifacts(), key=lambda artifact: by_number(artifact.name)):
         for claim in artifact.claims:
-            verdicts = [_judge(artifact, claim, results) for results in profiles]
-            if {*verdicts} <= {OPEN, ""}:
-                still_open += OPEN in verdicts
-            else:
-                decided.append([f"`{artifact.name}`", claim.text, claim.where, *verdicts])
+            found = {results.profile: _judge(artifact, claim, results) for results in profiles}
+            for profile, finding in found.items():
+                if finding is not None:
+                    counts[profile][finding.judgement] += 1
+                if finding is not None and finding.judgement == "not testable":
+                    why = "; ".join(finding.reasons)
+                    reasons[f"`{artifact.name}` at `{profile}`: {why}"] = None
+            if any(found.values()):
+                cells = [_describe_finding(finding) for finding in found.values()]
+                lines.append([f"`{artifact.name}`", claim.text, claim.where, *cells])
     head = ["", "claim", "where", *(f"`{results.profile}`" for results in profiles)]
-    return render_template(
-        "verdicts", head=head, decided=decided, open_claims=plural(still_open, "more claim")
-    )
+    summaries = {profile: summarise_judgements(of_profile) for profile, of_profile in counts.items()}
+    return render_template("verdicts", head=head, lines=lines, summaries=summaries, reasons=list(reasons))
 
 
-def _judge(artifact: Artifact, claim: Claim, results: Results) -> str:
+def _judge(artifact: Artifact, claim: Claim, results: Results) -> Finding | None:
+    """The finding; None if the results hold no rows of the artifact."""
     own = results.copy_without_notes()
-    if not artifact.is_in(own):
-        return ""
-    finding = claim.check(own)
-    return OPEN if finding.judgement == "undetermined" else finding.label
+    return claim.judge(own) if artifact.is_in(own) else None
+
+
+def _describe_finding(finding: Finding | None) -> str:
+    """The judgement, and for an undetermined claim the number of seeds that would decide it, where that is
+    known."""
+    if finding is None or finding.outlook is None:
+        return "" if finding is None else finding.label
+    return f"{finding.label} ({finding.outlook.count})"
 
 
 def render_ledger(rows: Sequence[Row]) -> str:

@@ -7,10 +7,9 @@ count as done. A diverged trial does.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from bench.artifact import Artifact
-from bench.judging.claims import Claim, Finding, Judgement
+from bench.judging.claims import Claim, Finding, summarise_judgements
 from bench.judging.results import Results
 from sweeps.store.row import FAILURES
 from vera.errors import VeraError
@@ -78,8 +77,7 @@ def build_scorecard(artifacts: Sequence[Artifact], results: Results) -> Scorecar
         (artifact, claim, judge_claim(claim, results)) for artifact in artifacts for claim in artifact.claims
     ]
     covered = [(artifact, measure_coverage(artifact, results)) for artifact in artifacts]
-    counts = Counter(finding.judgement for _, _, finding in claims)
-    summary = " · ".join(f"{counts[judgement]} {judgement}" for judgement in get_args(Judgement))
+    summary = summarise_judgements(Counter(finding.judgement for _, _, finding in claims))
     return Scorecard(covered, claims, summary, results.notes)
 
 
@@ -98,6 +96,6 @@ def measure_coverage(artifact: Artifact, results: Results) -> ArtifactCoverage:
 def judge_claim(claim: Claim, results: Results) -> Finding:
     """The finding of the claim; undetermined if its rows cannot be read."""
     try:
-        return claim.check(results)
+        return claim.judge(results)
     except VeraError as error:
         return Finding("undetermined", str(error))

@@ -8,4 +8,4 @@ ARTIFACTS = {
 }
 
 UNLISTED = ("search-figures", "searches")
-"""They are no sweeps: the trials of a search are not known in advance."""
+"""They are not sweeps, because the trials of a search are not known in advance."""

@@ -11,8 +11,9 @@ last trial had started: run the search first, then the grid.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from bench.judging.cell import Cell
+from bench.judging.cell import Cell, make_cell
 from bench.judging.claims import Finding, check_at_most, require_all
 from bench.judging.results import Results
 from bench.searches.stored_searches import GRID_NAME, GridReference, StoredSearch, find_searches
@@ -32,14 +33,12 @@ def score_fresh_seeds(run: StoredSearch, entry: Configuration, results: Results)
 
 def _score_rows(run: StoredSearch, rows: Sequence[Row]) -> Cell:
     """The scores of rows; failed trials say nothing about the method and are left out."""
-    scores = [run.objective.score_row(row) for row in rows if row.outcome not in FAILURES]
-    values = tuple(score for score in scores if score is not None)
-    return Cell(values, ("ok",) * len(values), reason="" if values else "not run")
+    judged = [(row.seed, run.objective.score_row(row)) for row in rows if row.outcome not in FAILURES]
+    known = [(seed, score) for seed, score in judged if score is not None]
+    return make_cell([("ok", score) for _, score in known], seeds=[seed for seed, _ in known])
 
 
-def check_at_least_as_good(
-    run: StoredSearch, grid: GridReference, results: Results, comparisons: int = 1
-) -> Finding:
+def check_at_least_as_good(run: StoredSearch, grid: GridReference, results: Results) -> Finding:
     """Whether the search's best is not below the grid's, for fewer training steps than the grid took."""
     if grid.run is None:
         return Finding(
@@ -65,8 +64,8 @@ def check_at_least_as_good(
     if min(cell.n for cell in cells) < 2:
         cells = _score_rows(grid.run, list(other.rows.values())), _score_rows(run, list(own.rows.values()))
         seeds = "the seeds that chose them"
-    finding = check_at_most(f"{GRID_NAME} − {run.name}", *cells, run.objective.tolerance, comparisons)
-    return Finding(finding.judgement, f"{finding.evidence}, of {seeds}")
+    finding = check_at_most(f"{GRID_NAME} − {run.name}", *cells, run.objective.tolerance)
+    return replace(finding, evidence=f"{finding.evidence}, of {seeds}")
 
 
 def _count_known_trials(run: StoredSearch, grid: StoredSearch) -> int:
@@ -81,12 +80,12 @@ def describe_verdict(run: StoredSearch, grid: GridReference, results: Results) -
     return (
         f"{finding.label} at {results.profile}: {run.problem} {run.method}, {run.name} is "
         f"at least as good as the grid for {100 * grid.compute_share(run):.0f} % of its steps "
-        f"({finding.evidence})."
+        f"({finding.explanation})."
     )
 
 
 def check_cheap_and_good(results: Results) -> Finding:
-    """Whether the default search is at least as good as the grid for a third of its steps, on every problem
+    """Whether the default search is at least as good as the grid with a third of its steps, on every problem
     and method for which it was run. Searches of other names do not count."""
     runs = [
         (run, GridReference.choose(runs, results.profile))
@@ -96,15 +95,15 @@ def check_cheap_and_good(results: Results) -> Finding:
     ]
     if not runs:
         return Finding("undetermined", f"no search named {DEFAULT_NAME} was run")
-    return require_all([_check_cheap(run, grid, results, len(runs)) for run, grid in runs])
+    return require_all([_check_cheap(run, grid, results) for run, grid in runs])
 
 
-def _check_cheap(run: StoredSearch, grid: GridReference, results: Results, comparisons: int) -> Finding:
-    finding = check_at_least_as_good(run, grid, results, comparisons)
+def _check_cheap(run: StoredSearch, grid: GridReference, results: Results) -> Finding:
+    finding = check_at_least_as_good(run, grid, results)
     share = grid.compute_share(run)
     is_too_expensive = grid.run is not None and share > CHEAP_SHARE
     evidence = (
         f"{run.problem} {run.method}: {finding.evidence}; "
         f"{run.name} took {100 * share:.0f} % of the grid's steps"
     )
-    return Finding("refuted" if is_too_expensive else finding.judgement, evidence)
+    return Finding("refuted", evidence) if is_too_expensive else replace(finding, evidence=evidence)

@@ -106,7 +106,8 @@ def find_search_rows(results: Results) -> list[Row]:
 def identify_search(row: Row) -> SearchKey | None:
     """The problem and method of the row's search; None if no such search is declared.
 
-    The row's method decides between sweeps that begin alike, as search-flow-vera and search-flow-vera-hmc.
+    The row's method decides between sweeps whose names begin with the same words, as search-flow-vera and
+    search-flow-vera-hmc.
     """
     for problem in PROBLEMS.values():
         prefix = f"{PREFIX}{problem.name}-{row.method}-"

@@ -106,13 +106,14 @@ def test_extra_seeds_do_not_replace_missing_ones(tmp_path):
 
 
 def test_claims_have_a_judgement_and_evidence(html):
-    order, sky, pigs = score(html, "laptop", "Claims")
+    order, sky, pigs, fish = score(html, "laptop", "Claims")
     assert order[0] == "? undetermined"
     assert "n=2" in order[4]
     assert sky == ["✓ supported", "The sky is <blue>.", "table90", "Sec. 6", "seen & noted"]
     assert pigs[0] == "✗ refuted"
+    assert (fish[0], fish[4]) == ("– not testable", "there is no water; measured: none seen")
     assert (
-        "the laptop profile: 1 supported · 1 refuted · 1 undetermined"
+        "the laptop profile: 1 supported · 1 refuted · 1 undetermined · 1 not testable"
         in html.one("section", id="laptop").text
     )
 

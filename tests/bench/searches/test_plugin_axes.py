@@ -3,23 +3,18 @@
 from typing import Annotated
 
 import pytest
-from engine_helpers import ROOT, vera
+from cluster_helpers import run_here
 from facts import raises_with
+from locations import ROOT
 
 from bench.cli.main import main
 from bench.searches.problems import PROBLEMS, find_search
 from bench.searches.search_problem import derive_axes
 from vera.errors import SettingError, UnknownName
-from vera.spec.registry import joint_methods, load_plugin, methods
+from vera.spec.registry import load_plugin
 from vera.spec.settings import Bound, Count, Decay, Positive, UnitInterval
 
 PLUGIN = ROOT / "docs" / "examples" / "noise_contrast.py"
-
-
-@pytest.fixture(autouse=True)
-def forget_plugins(monkeypatch):
-    for registry in (methods, joint_methods):
-        monkeypatch.setattr(registry, "_known", dict(registry._entries))
 
 
 def factory(
@@ -94,13 +89,15 @@ def test_the_list_of_problems_includes_a_plugin_method(capsys):
     assert "noise-contrast" in capsys.readouterr().out
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_a_search_of_a_plugin_method_runs_and_is_rendered(tmp_path):
     where = ("--plugin", PLUGIN, "--profile", "smoke", "--results-dir", tmp_path)
-    grid = ("--sampler", "grid", "--grid", "lr=3e-3,3e-2", "--grid", "noise=0.3")
-    code, out, err = vera("search", "flow", "--method", "noise-contrast", *grid, *where)
+    grid = ("--max-concurrent", 1, "--sampler", "grid", "--grid", "lr=3e-3,3e-2", "--grid", "noise=0.3")
+    code, out, err = run_here("search", "flow", "--method", "noise-contrast", *grid, *where)
     assert (code, err) == (0, "")
     assert "2 configurations, 0 of them stopped early, 0 without a score" in out
     assert f"--plugin {PLUGIN}" in out.partition("to see it: ")[2]
-    code, out, err = vera("render", "searches", *where)
+    code, out, err = run_here("render", "searches", *where)
     assert (code, err) == (0, "")
     assert "noise-contrast" in out
