@@ -35,9 +35,7 @@ def describe_trial_cost(flop: "Flop | None", trial: "Trial", seconds: float | No
 def describe_plan_cost(flop: "Flop | None", plan: "Plan", cores: int | None = None) -> str:
     """The cost of all missing trials: from operations if all are counted and some were never timed, else from
     measured times. `cores` is None for a cluster, whose size is unknown."""
-    works = [(flop(trial), trial.spec.steps) for trial in plan.missing] if flop else []
-    counted = [(work, steps) for work, steps in works if work is not None]
-    if counted and len(counted) == len(works) and len(plan.seconds) < len(plan.missing):
+    if counted := count_operations(flop, plan):
         return f" · {describe_gpu_time(counted)} at {GPU_RATE / 1e12:g} TFLOP/s"
     seconds = plan.estimate_cost()
     if seconds is None:
@@ -46,6 +44,14 @@ def describe_plan_cost(flop: "Flop | None", plan: "Plan", cores: int | None = No
     where = "of one core" if cores is None else f"on {plural(cores, 'core')}"
     measured = f", as measured for {PUBLISHED}" if plan.borrowed else ""
     return f" · {describe_duration(time)} {where}{measured}"
+
+
+def count_operations(flop: "Flop | None", plan: "Plan") -> list[tuple[float, int]]:
+    """(operations, steps) of the missing trials if all are counted and some were never timed. Otherwise the
+    list is empty, and the cost of the plan and of each trial is stated in measured times."""
+    works = [(flop(trial), trial.spec.steps) for trial in plan.missing] if flop else []
+    counted = [(work, steps) for work, steps in works if work is not None]
+    return counted if len(counted) == len(works) and len(plan.seconds) < len(plan.missing) else []
 
 
 def describe_gpu_time(works: Sequence[tuple[float, int]]) -> str:

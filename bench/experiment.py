@@ -25,6 +25,10 @@ from vera.spec.trial_spec import Component, TrialSpec
 
 Grid = Mapping[str, Sequence[Any]]
 """Settings of a method, and the values to try for each."""
+Points = Sequence[Mapping[str, Any]]
+"""Settings of a method that are tried together."""
+TUNING_SEEDS = (TUNING_SEED, TUNING_SEED + 1)
+"""The seeds whose mean chooses settings."""
 GridPoint = tuple[str, dict[str, Any]]
 """A label, and the settings that differ from the line's."""
 
@@ -82,6 +86,8 @@ class Line:
     """The paper's tuning grid."""
     laptop_grid: Grid | None = None
     """The tuning grid at `laptop` and `smoke`; None if it is the paper's."""
+    laptop_points: Points | None = None
+    """What is tried at `laptop` and `smoke`, if it is not the full product of a grid."""
     reference: Mapping[str, str] | None = None
     """The fields that select the paper's value; None if it has none."""
     copied: bool = False
@@ -106,6 +112,13 @@ class Line:
 
     def grid_at(self, profile: Profile) -> Grid:
         return self.grid if profile == "paper" or self.laptop_grid is None else self.laptop_grid
+
+    def points_at(self, profile: Profile) -> list[dict[str, Any]]:
+        """Every point of the tuning grid."""
+        if profile != "paper" and self.laptop_points is not None:
+            return [dict(point) for point in self.laptop_points]
+        grid = self.grid_at(profile)
+        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 @dataclass(frozen=True)
@@ -176,10 +189,8 @@ class Experiment(Generic[D]):
         return line.label
 
     def grid_points(self, line: Line, profile: Profile, data: D) -> Iterator[GridPoint]:
-        """Every point of the line's tuning grid: here the full product."""
-        grid = line.grid_at(profile)
-        for values in product(*grid.values()):
-            point = dict(zip(grid, values, strict=True))
+        """Every point of the line's tuning grid."""
+        for point in line.points_at(profile):
             yield " ".join([line.label, *map(spell_setting, point.items())]), point
 
     def other_data(self, dataset: Component, profile: Profile) -> D:
@@ -225,7 +236,7 @@ class Experiment(Generic[D]):
         declared = [replace(self.trial(line, profile, data, **point), label=label) for label, point in points]
         return [reseed(trial, TUNING_SEED) for trial in declared]
 
-    def grid_sweep(self, name: str, about: str) -> Sweep:
+    def grid_sweep(self, name: str, about: str, seeds: tuple[int, ...] = (TUNING_SEED,)) -> Sweep:
         """The tuning grids of all lines as a sweep. `--seeds 2` means the first two tuning seeds."""
 
         def enumerate_trials(profile: Profile, seeds: Sequence[int]) -> Iterator[Trial]:
@@ -235,7 +246,7 @@ class Experiment(Generic[D]):
                     for line in self.lines_for(profile, data):
                         yield from (reseed(t, tuning_seed) for t in self.grid_trials(line, profile, data))
 
-        return Sweep(name, about, (TUNING_SEED,), enumerate_trials, self.flop)
+        return Sweep(name, about, seeds, enumerate_trials, self.flop)
 
     def flop(self, trial: Trial) -> float | None:
         """Floating-point operations of a whole trial at `paper`; None if they were not counted.
@@ -280,6 +291,12 @@ class Experiment(Generic[D]):
             task=self.task(profile, data),
         )
         return Trial(spec, profile, label=label)
+
+
+def vary(settings: Mapping[str, Any], **values: Sequence[Any]) -> list[dict[str, Any]]:
+    """The settings, and all that differ from them in one of these values."""
+    changed = [{**settings, name: value} for name, others in values.items() for value in others]
+    return [dict(settings), *changed]
 
 
 def change_networks(

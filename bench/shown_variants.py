@@ -35,7 +35,7 @@ def extend_names(name: str, title: str) -> tuple[str, str]:
 
 
 def list_shown_variants(trials: Iterable[Trial]) -> Iterator[Trial]:
-    """The variants of these trials, without those that are the trial itself."""
+    """The variants of these trials that are shown. A trial that already has the changed settings has none."""
     changes = _SHOWN.get()
     if changes is None:
         return

@@ -85,8 +85,8 @@ def add_selection(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "sweep",
         metavar="SWEEP",
-        help="a table or figure such as table2, another sweep (see: vera list), trial:ID for a stored trial "
-        "with other seeds, or spec:FILE for the trial in a file written by vera search",
+        help="a table or figure such as table2, all of them (all), another sweep (see: vera list), trial:ID "
+        "for a stored trial with other seeds, or spec:FILE for the trial in a file written by vera search",
     )
     parser = verb.add_argument_group("selection of trials")
     parser.add_argument(

@@ -12,8 +12,8 @@ from sweeps.launch.settings import find_flag
 from vera.errors import DataMissing, VeraError
 
 
-def build_inner_command(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The checked command with the directories of `vera launch`."""
+def build_inner_command(arguments: argparse.Namespace) -> tuple[tuple[str, ...], str]:
+    """The checked command with the directories of `vera launch`, and what its data lack on this machine."""
     words = tuple(arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command)
     if not words:
         example = f"vera launch {arguments.system} -- run table2 --profile paper"
@@ -24,12 +24,13 @@ def build_inner_command(arguments: argparse.Namespace) -> tuple[str, ...]:
         if value is not None and find_flag(words, flag) is not None:
             raise EngineError(f"{flag} is given before and after --: give it once.")
         words += (flag, value) if value is not None else ()
-    check_command(arguments.command_parser, words)
-    return ("vera", *words)
+    missing = check_command(arguments.command_parser, words)
+    return ("vera", *words), missing
 
 
-def check_command(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> None:
-    """Raise EngineError unless the words are a vera command that runs trials."""
+def check_command(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> str:
+    """Raise EngineError unless the words are a vera command that runs trials. Return which data they need
+    that this machine does not have; the nodes may have them."""
     printed = io.StringIO()
     try:
         with redirect_stderr(printed), redirect_stdout(io.StringIO()):
@@ -41,10 +42,11 @@ def check_command(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> No
         raise EngineError(f"vera {words[0]} runs no trials and needs no cluster: run it here.")
     try:
         check_trials(parsed)
-    except DataMissing:
-        pass  # the nodes may have it
+    except DataMissing as error:
+        return str(error)
     except VeraError as error:
         raise EngineError(f"The command after -- cannot be run: {error}") from error
+    return ""
 
 
 def check_trials(arguments: argparse.Namespace) -> None:
@@ -54,6 +56,8 @@ def check_trials(arguments: argparse.Namespace) -> None:
     from bench.cli.plugins import load_plugins
     from bench.cli.selection.trials import has_nothing_to_run, select_trials
     from bench.cli.verbs.search import select_search
+    from sweeps.trial.identity import collect_datasets
+    from vera.tasks.build import locate_files
 
     if not all(Path(file).is_file() for file in arguments.plugin):
         return
@@ -66,4 +70,5 @@ def check_trials(arguments: argparse.Namespace) -> None:
     elif has_nothing_to_run(arguments):
         raise EngineError(f"{arguments.sweep} needs no trials. To see it: vera render {arguments.sweep}")
     elif ":" not in arguments.sweep:
-        select_trials(arguments)
+        for component in collect_datasets(select_trials(arguments)):
+            locate_files(component, arguments.data_dir)

@@ -13,7 +13,10 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import vera
 from bench.cli.directories import check_results_dir, check_working_dir, use_data_dir
@@ -38,6 +41,7 @@ from bench.cli.verbs import list as list_verb
 from bench.cli.verbs.models import compare, export, sample, score, stored, train
 from sweeps.errors import Interrupted
 from vera.errors import VeraError
+from vera.extras import explain_missing
 
 EXAMPLES = """examples:
   vera run table2 --profile smoke      train all of Table 2 in a tiny size, to see that it runs
@@ -84,12 +88,13 @@ def main(argv: list[str] | None = None) -> int:
         words = [*words[1:], "--help"]
     arguments = build_parser().parse_args(words)
     try:
-        check_working_dir()
-        load_plugins(getattr(arguments, "plugin", []))
-        use_data_dir(arguments)
-        check_results_dir(arguments)
-        run_verb: Run = arguments.run
-        code = run_verb(arguments)
+        with raise_on_sigterm(), explain_missing("This command"):
+            check_working_dir()
+            load_plugins(getattr(arguments, "plugin", []))
+            use_data_dir(arguments)
+            check_results_dir(arguments)
+            run_verb: Run = arguments.run
+            code = run_verb(arguments)
         sys.stdout.flush()  # a full disk shows up here, inside the try
         return code
     except VeraError as error:
@@ -104,9 +109,26 @@ def main(argv: list[str] | None = None) -> int:
         print(f"vera: Cannot write the output: {error.strerror}. Free some space.", file=sys.stderr)
         discard_output()
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print("vera: interrupted", file=sys.stderr)
-        return SIGNAL_EXIT + signal.SIGINT
+        return SIGNAL_EXIT + Interrupted("", interrupt).signal
+
+
+@contextmanager
+def raise_on_sigterm() -> Iterator[None]:
+    """SIGTERM, which schedulers send, is an interrupt like Ctrl-C while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(number)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def build_parser() -> argparse.ArgumentParser:

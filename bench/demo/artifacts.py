@@ -8,4 +8,4 @@ ARTIFACTS = {
 }
 
 UNLISTED = ("toy-demo-density",)
-"""It is no sweep: it shows the trials of toy-demo."""
+"""It is not a sweep: it shows the trials of toy-demo."""

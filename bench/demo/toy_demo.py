@@ -45,7 +45,7 @@ class DemoArtifact(Artifact):
         yield from (*declared, *list_shown_variants(declared))
 
     def is_in(self, results: Results) -> bool:
-        """Whether the demo itself was run. Table 10 has some of its trials, and is no demo."""
+        """Whether the demo itself was run: Table 10 shares some of its trials and does not count."""
         return any(get_base_name(row.sweep) == DemoTable.name for row in self.rows(results))
 
     def sweep(self) -> Sweep:

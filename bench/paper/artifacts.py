@@ -16,6 +16,7 @@ ARTIFACTS = {
     "figure8": f"{FIGURES}.figure8:Figure8",
     **{f"figure{number}": f"{FIGURES}.image_figures:IMAGE_FIGURES" for number in (4, 7, *range(9, 28))},
     "classes": f"{FIGURES}.image_figures:IMAGE_FIGURES",
+    "mode-samples": f"{EXTRAS}.mode_samples:ModeSamples",
     "modes": f"{EXTRAS}.modes:Modes",
     "outliers": f"{EXTRAS}.outliers:Outliers",
     "reliability": f"{EXTRAS}.reliability:ReliabilityDiagram",
@@ -33,7 +34,9 @@ ARTIFACTS = {
 }
 
 SWEEPS = {
+    "modes-grid": "bench.paper.experiments.modes:modes_grid",
     "table2-grid": "bench.paper.experiments.nice:table2_grid",
+    "table3-grid": "bench.paper.experiments.images:table3_grid",
     "table6-grid": "bench.paper.experiments.tabular:table6_grid",
 }
 

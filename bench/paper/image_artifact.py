@@ -14,6 +14,9 @@ class ImageArtifact(DataArtifact):
     experiment = IMAGES
     takes = "images"
 
+    def data(self, profile: Profile) -> Sequence[ImageSetting]:
+        return [each for each in super().data(profile) if not each.only_in_figures]
+
     def is_shown(self, line: Line) -> bool:
         return line.label not in FOR_SAMPLES
 

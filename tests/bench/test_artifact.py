@@ -22,8 +22,8 @@ class ToyFamily(Experiment[DataSetting]):
 TOY = ToyFamily("toy", (Line("ML", {"name": "ml"}), Line("PCD", {"name": "pcd"})), {"laptop": SCALE})
 
 
-def name_data(results, data, count=None):
-    return Finding("supported", f"{data.dataset['name']} of {count}")
+def name_data(results, data):
+    return Finding("supported", f"the {data.dataset['name']}")
 
 
 class ToyTable(DataArtifact):
@@ -92,9 +92,24 @@ def test_other_data_replace_those_of_the_profile(tmp_path):
 def test_claims_are_about_the_data_of_the_artifact(tmp_path):
     results = results_of(tmp_path, [])
     on_every, on_one = (claim.check(results).evidence for claim in ToyTable().claims)
-    assert (on_every, on_one) == ("Moons: moons of 2; Rings: rings of 2", "moons of None")
+    assert (on_every, on_one) == ("Moons: the moons; Rings: the rings", "the moons")
     on_other = ToyTable().on({"name": "circles"}).claims[0].check(results)
-    assert on_other == Finding("supported", "own circles: circles of 1")
+    assert on_other == Finding("supported", "own circles: the circles")
+
+
+def test_a_data_set_that_could_not_support_a_claim_is_left_out(tmp_path):
+    results = results_of(tmp_path, [])
+
+    def refute_on_rings(results, data):
+        return Finding("refuted" if data.name == "Rings" else "supported", "seen")
+
+    def judge(*untestable):
+        why = lambda results, data: "too small" if data.name in untestable else ""  # noqa: E731
+        return on_all(refute_on_rings, TOY.data, why)(results)
+
+    assert judge().judgement == "refuted"
+    assert judge("Rings") == Finding("supported", "Moons: seen; Rings is left out: too small")
+    assert judge("Rings", "Moons").judgement == "not testable"
 
 
 @pytest.mark.parametrize(("made", "shown"), [("toy", "toy"), ("toy-wine", "toy-wine"), ("toy10", "toy")])

@@ -14,7 +14,7 @@ from bench.catalogue import Catalogue, catalogue
 from bench.cli.main import main
 from sweeps.run.attempt import run_trial
 from sweeps.store.store import Store
-from sweeps.trial.sweep import sweep, sweeps
+from sweeps.trial.sweep import sweep
 from vera.errors import UnknownName, VeraError
 
 FILES = {
@@ -88,7 +88,6 @@ def other_paper(tmp_path, monkeypatch):
 @pytest.fixture
 def forget_registered(monkeypatch):
     monkeypatch.setattr(catalogue, "_registered", {})
-    monkeypatch.setattr(sweeps, "_known", dict(sweeps._entries))
 
 
 class Mine(Artifact):
@@ -119,8 +118,8 @@ def test_bare_name_means_the_vera_paper_or_the_only_artifact(other_paper):
     assert catalogue.sweep("other/table2").name == "other/table2"
     assert len(catalogue.sweep("other/table2-grid").trials("paper")) == 2
     assert len(catalogue.sweep("table2-grid").trials("paper")) > 2
-    assert catalogue.why_not_run("other/table3") == "Table 3 of the other paper has nothing to run."
-    assert catalogue.why_not_run("table3") is None
+    assert catalogue.explain_not_run("other/table3") == "Table 3 of the other paper has nothing to run."
+    assert catalogue.explain_not_run("table3") is None
 
 
 def test_second_paper_is_planned_run_and_rendered_without_touching_the_first(other_paper, capsys):
@@ -165,6 +164,27 @@ def test_every_name_is_listed_once_and_found():
     assert {name for name in catalogue.artifact_names() if catalogue.artifact(name).listed} == {
         name for name in catalogue.artifact_names() if name in names
     }
+
+
+@pytest.mark.parametrize("profile", ["smoke", "laptop", "paper"])
+def test_all_is_every_trial_of_every_table_and_figure_once(profile):
+    artifacts = [
+        each for each in catalogue.artifacts() if each.listed and each.needs_rows and not each.optional
+    ]
+    declared = {trial.id: trial for each in artifacts for trial in each.sweep().trials(profile)}
+    found = catalogue.sweep("all").trials(profile)
+    assert [trial.id for trial in found] == list(dict.fromkeys(trial.id for trial in found))
+    assert {trial.id for trial in found} == set(declared)
+    assert "toy-demo" not in {trial.sweep for trial in found}
+    assert {trial.sweep for trial in found} <= {artifact.name for artifact in artifacts}
+
+
+def test_a_trial_of_all_belongs_to_the_last_of_the_sweeps_with_the_most_trials():
+    owners = {trial.sweep for trial in catalogue.sweep("all").trials("laptop")}
+    assert {"table2", "table3", "table6"} <= owners
+    assert not {"figure2", "stability", "reliability"} & owners
+    trial = next(trial for trial in catalogue.sweep("all").trials("paper") if trial.sweep == "table2")
+    assert catalogue.sweep("all").flop(trial) == catalogue.sweep("table2").flop(trial) > 0
 
 
 def test_names_are_known_without_importing_artifacts():

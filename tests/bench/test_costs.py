@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from bench_helpers import row_of, store_rows
 
+from bench.catalogue import catalogue
 from bench.cli.main import main
 from bench.costs import describe_duration, describe_gpu_time, describe_plan_cost, describe_trial_cost
 from sweeps.trial.canonical_json import canonical_json
@@ -55,6 +56,22 @@ def test_published_times_are_used_until_there_are_local_ones(tmp_path, monkeypat
 def test_plan_takes_at_least_as_long_as_its_longest_trial(seconds, cores, text):
     known = {trial.id: value for trial, value in zip(TRIALS, seconds, strict=False)}
     assert describe_plan_cost(None, Plan(TRIALS[: len(seconds)], [], known), cores) == text
+
+
+def test_plan_states_all_costs_in_one_unit(tmp_path, monkeypatch, capsys):
+    """In the tuning grid, trials of other learning rates were timed and those of other lengths were not."""
+    monkeypatch.chdir(tmp_path)
+    trials = [t for t in catalogue.sweep("table6-grid").trials("paper") if t.data == "human"]
+    store_rows(tmp_path / "results" / "published", [make_timed_row(trials[0], 3_600.0)])
+    flags = ["--profile", "paper", "--only", "dataset=human", "--only", "method=supervised"]
+    assert main(["plan", "table6-grid", *flags]) == 0
+    summary, *lines = capsys.readouterr().out.splitlines()
+    costs = [line for line in lines if "steps" in line]
+    assert "GPU-" in summary
+    assert len(costs) == 16
+    assert all("on a GPU" in line or "GPU-minutes" in line for line in costs)
+    assert main(["plan", "table6-grid", *flags, "--only", "label=Supervised lr=0.001"]) == 0
+    assert "about 60 min" in capsys.readouterr().out
 
 
 def test_number_of_steps_bounds_the_gpu_time_of_a_small_network():

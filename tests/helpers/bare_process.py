@@ -10,17 +10,22 @@ BLOCKED = ("torch", "torchvision", "ray", "pandas", "optuna")
 BLOCKER = """
 import sys
 
-class ImportBlocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {blocked!r}:
-            raise ImportError(f"{{name}} is blocked")
+class FilteredFinder:
+    def __init__(self, finder):
+        self.finder = finder
 
-sys.meta_path.insert(0, ImportBlocker())
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in {blocked!r} else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+sys.meta_path[:] = map(FilteredFinder, sys.meta_path)
 """
 
 
 def block_imports(names: Iterable[str]) -> str:
-    """Code that makes every later import of these packages fail."""
+    """Code after which these packages cannot be found, as if they were not installed."""
     return BLOCKER.format(blocked=sorted(names))
 
 

@@ -113,6 +113,13 @@ class FakeTable(Artifact):
         ),
         Claim("two", "The sky is <blue>.", "Sec. 6", lambda results: Finding("supported", "seen & noted")),
         Claim("three", "Pigs fly.", "Sec. 7", lambda results: Finding("refuted", "none did")),
+        Claim(
+            "four",
+            "Fish swim.",
+            "Sec. 8",
+            lambda results: Finding("undetermined", "none seen"),
+            {"laptop": "there is no water", "paper": "there is no water"},
+        ),
     )
 
     def trials(self, profile):

@@ -64,7 +64,7 @@ def _refuse_name(name: str) -> None:
     """UnknownName with the reason, or with the nearest name."""
     from bench.catalogue import catalogue
 
-    if why := catalogue.why_not_run(name):
+    if why := catalogue.explain_not_run(name):
         raise UnknownName(why)
     if name in catalogue.sweep_names():
         raise UnknownName(f"{name} is a sweep without a table. To see its trials: vera report")

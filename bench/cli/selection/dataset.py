@@ -80,7 +80,7 @@ def _refuse_bare_file(name: str, text: str, has_settings: bool) -> None:
 
 def _check_path(name: str, path: str, text: str, takes_path: bool) -> None:
     if not takes_path:
-        raise SettingError(f"'{text}': only csv:PATH and parquet:PATH take a path, and then no file=.")
+        raise SettingError(f"'{text}': only csv:PATH and parquet:PATH take a path, which replaces file=.")
     kind = Path(path).suffix.removeprefix(".")
     if kind in USER_FILES and kind != name:
         raise SettingError(f"{path} is a {kind} file. Did you mean {kind}:{text.partition(':')[2]}?")

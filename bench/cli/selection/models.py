@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sweeps.store.store import Store
     from vera.saved.model import SavedModel
 
-MODEL_HELP = "id of a trial with a model (see: vera models), its beginning, or a .safetensors file"
+MODEL_HELP = "id of a trial with a model (see: vera models), its beginning, a model file or exported folder"
 ENDING = ".safetensors"
 
 
@@ -29,7 +29,8 @@ def add_model_verb(verbs: Subparsers, name: str, text: str, *examples: str) -> a
 
 
 def is_model_file(text: str) -> bool:
-    return text.endswith(ENDING) or Path(text).is_file()
+    """Whether the text is the path of a model file or of an exported directory, and no id."""
+    return text.endswith(ENDING) or Path(text).exists()
 
 
 def load_selected_model(arguments: argparse.Namespace) -> "SavedModel":

@@ -38,7 +38,7 @@ def _parse_value(text: str) -> Any:
     """The text as JSON or, like .5, as a number; else the text itself."""
 
     def refuse(constant: str) -> NoReturn:
-        raise ValueError(constant)  # NaN and Infinity are no settings
+        raise ValueError(constant)  # NaN and Infinity are not valid settings
 
     for parse in (lambda value: json.loads(value, parse_constant=refuse), float):
         try:

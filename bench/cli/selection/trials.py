@@ -99,7 +99,7 @@ def _find_sweep(arguments: argparse.Namespace, own: CommandStore | None) -> "Swe
         raise UnknownName(f"{name} names no {missing}")
     if own is not None and name.startswith(STORED):
         return make_sweep_from_row(find_stored_trial(name.removeprefix(STORED), arguments, own)[0])
-    if why := catalogue.why_not_run(name):
+    if why := catalogue.explain_not_run(name):
         raise UnknownName(why)
     artifact = catalogue.artifact(name) if name in catalogue else None
     if artifact is not None and not artifact.listed:

@@ -146,6 +146,5 @@ def explain_no_files(name: str, data_dir: str | None) -> str:
     files, _, remedy = describe(factory, data_dir)
     if remedy:
         raise DataMissing(remedy)
-    package = getattr(factory, "package", "an installed package")
-    reasons = {HERE: f"comes with {package}", USER_FILE: "is your own file"}
+    reasons = {HERE: "comes with vera", USER_FILE: "is your own file"}
     return f"{name} {reasons.get(files, files)}"

@@ -6,6 +6,8 @@ The words after `--` are a vera command. It is parsed, and its sweep looked up, 
 """
 
 import argparse
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from bench.cli.launch_command import build_inner_command
 from bench.cli.parser import Subparsers, add_command, at_least
 from sweeps.errors import EngineError
 from sweeps.launch import job_submit, kuberay, ray_up, slurm
-from sweeps.launch.settings import ClusterSettings
+from sweeps.launch.settings import ClusterSettings, check_printable
 
 Render = Callable[[argparse.Namespace, tuple[str, ...]], str]
 EXAMPLES = {
@@ -35,7 +37,14 @@ def add_parser(verbs: Subparsers) -> None:
 
 
 def write_launch_file(arguments: argparse.Namespace) -> int:
-    text = arguments.render(arguments, build_inner_command(arguments))
+    for value in vars(arguments).values():
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, str):
+                check_printable(word)
+    command, missing = build_inner_command(arguments)
+    text = arguments.render(arguments, command)
+    if missing:
+        print(f"vera: warning: this machine lacks data that the nodes must have. {missing}", file=sys.stderr)
     if arguments.output is None:
         print(text, end="")
         return 0
@@ -45,7 +54,8 @@ def write_launch_file(arguments: argparse.Namespace) -> int:
         raise EngineError(
             f"{arguments.output} cannot be written: {error.strerror}. Choose another --output."
         ) from error
-    print(f"Wrote {arguments.output}; to start it: {NEXT[arguments.system].format(arguments.output)}")
+    start = NEXT[arguments.system].format(shlex.quote(arguments.output))
+    print(f"Wrote {arguments.output}; to start it: {start}")
     return 0
 
 

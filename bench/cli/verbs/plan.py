@@ -28,7 +28,7 @@ from bench.cli.parser import Subparsers
 from bench.cli.plugins import print_plugin_edits
 from bench.cli.selection.stores import CommandStore, has_published, require_published
 from bench.cli.selection.trials import find_flop, has_nothing_to_run, select_trials
-from bench.costs import count_cores, describe_plan_cost, describe_trial_cost
+from bench.costs import count_cores, count_operations, describe_plan_cost, describe_trial_cost
 from bench.locations import PUBLISHED
 from sweeps.trial.canonical_json import canonical_json
 from vera.errors import DataMissing, SettingError, VeraError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sweeps.trial.identity import Trial
     from sweeps.trial.plan import Plan
 
-EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3")
+EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3", "plan all")
 SELECTION = (PROFILE, "--only", "--seeds", DATASET, SET, DATA_DIR, RESULTS_DIR, PLUGIN)
 """Flags that decide which trials are meant, and where they are stored."""
 
@@ -64,10 +64,10 @@ def print_nothing_to_run(arguments: argparse.Namespace) -> int:
 
 def find_render_command(arguments: argparse.Namespace) -> str:
     """`vera render` for a table or figure, `vera report` for another sweep."""
-    from bench.catalogue import catalogue
+    from bench.catalogue import EVERYTHING, catalogue
 
     words = ["report", *repeat_flags(arguments, RESULTS_DIR, PLUGIN)]
-    if arguments.sweep in catalogue:
+    if arguments.sweep in catalogue or arguments.sweep == EVERYTHING:
         flags = repeat_flags(arguments, PROFILE, DATASET, SET, RESULTS_DIR, PLUGIN)
         words = ["render", arguments.sweep, *flags]
     return shlex.join(["vera", *words])
@@ -116,8 +116,9 @@ def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
     print(summarise_plan(arguments, plan))
     label, data = measure_widths(plan.missing)
     flop = find_flop(arguments.sweep)
+    seconds = {} if count_operations(flop, plan) else plan.seconds  # one unit for the sum and its parts
     for trial in plan.missing:
-        cost = describe_trial_cost(flop, trial, plan.seconds.get(trial.id))
+        cost = describe_trial_cost(flop, trial, seconds.get(trial.id))
         about = f"{trial.name:{label}} {trial.data:{data}} seed {trial.spec.seed:<4}"
         print(f"  {trial.id[:8]}  {about} {plural(trial.spec.steps, 'step')}   {cost}")
     sizes = describe_model_sizes(plan.missing, arguments.data_dir)

@@ -137,8 +137,10 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
         print("\n".join([make_heading(rendering), rendering.caption, *rendering.notes]))
     print(f"\nwritten: {', '.join(map(str, paths))}")
     for claim in artifact.claims:
-        finding = claim.check(results)
-        print(f"{finding.label} at {results.profile}: {claim.text} ({claim.where})\n    {finding.evidence}")
+        finding = claim.judge(results)
+        print(
+            f"{finding.label} at {results.profile}: {claim.text} ({claim.where})\n    {finding.explanation}"
+        )
     print()
 
 

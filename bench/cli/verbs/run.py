@@ -32,7 +32,11 @@ from sweeps.store.row import FAILURES
 if TYPE_CHECKING:
     from sweeps.trial.plan import Plan
 
-EXAMPLES = ("run table2 --profile smoke", "run table6 --dataset csv:docs/examples/iris.csv,label=species")
+EXAMPLES = (
+    "run table2 --profile smoke",
+    "run table6 --dataset csv:docs/examples/iris.csv,label=species",
+    "run all",
+)
 
 
 def add_parser(verbs: Subparsers) -> None:
@@ -67,7 +71,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         return 0
     print(summarise_plan(arguments, plan), flush=True)
     if plan.elsewhere:
-        own.store.merge(Path(PUBLISHED, "trials"), only={trial.id for trial in plan.elsewhere})
+        wanted = {trial.id for trial in plan.elsewhere}
+        own.store.merge(Path(PUBLISHED, "trials"), only=wanted, models=arguments.models == "all")
     if plan.missing:
         _execute(arguments, plan)
     return _print_end(arguments, plan, own)
@@ -78,7 +83,7 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.run.progress import Progress, measure_widths
 
     steps = {trial.id: trial.spec.steps for trial in plan.missing}
-    progress = Progress(len(plan.missing), steps, widths=measure_widths(plan.missing))
+    progress = Progress(len(plan.missing), steps, widths=measure_widths(plan.missing), seconds=plan.seconds)
     try:
         execute(plan.missing, build_engine(arguments), progress, plan.attempts)
     except KeyboardInterrupt as interrupt:

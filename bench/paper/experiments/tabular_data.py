@@ -1,11 +1,12 @@
 """The data sets of the tabular experiment. Those of the paper carry the settings of Table 9: learning rate,
-epochs, decay, λ, α, β, VAT's ε and JEM's κ."""
+epochs, decay, λ, α, β, VAT's ε and JEM's κ. Those of `laptop` have one guess for all of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bench.data_names import describe_data
 from bench.experiment import DataSetting
+from bench.paper.experiments.tabular_tuning import SCHEDULES, START, Settings
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
 from vera.errors import SettingError
@@ -36,11 +37,30 @@ class TableSetting(DataSetting):
     """Whether the classifier normalises its weights."""
     image: bool = False
     """Whether its points are images with pixels in [−1, 1]."""
+    lines: Mapping[str, Settings] = field(default_factory=dict)
+    """By line: settings that differ from the column."""
+    search_steps: int | None = None
+    """Steps of the search at `laptop`; a configuration's `length` is a factor of it."""
 
     @property
     def decay_at(self) -> list[int]:
         """Steps at which the learning rate decays."""
         return [int(epochs * self.epoch) for epochs in self.decay_epochs]
+
+    def list_decays(self, line: str, steps: int) -> list[int]:
+        """Steps at which the learning rate of a line decays that is trained for this number of steps."""
+        own = self.lines.get(line, {})
+        if "schedule" in own:
+            return [int(share * steps) for share in SCHEDULES[own["schedule"]]]
+        return [int(own.get("length", 1) * step) for step in self.decay_at]
+
+    def change_line(self, line: str, changes: Settings) -> "TableSetting":
+        """The same data with other settings of one line."""
+        return replace(self, lines={**self.lines, line: {**self.lines.get(line, {}), **changes}})
+
+    def begin_search(self, line: str) -> "TableSetting":
+        """The same data with the settings of one line at the start of the search of `laptop`."""
+        return replace(self, steps=self.search_steps or self.steps, lines={line: START[line]})
 
 
 HEPMASS = TableSetting(
@@ -100,30 +120,43 @@ PAPER_TABLES = (HEPMASS, CROP, HUMAN, MNIST)
 """The columns of Table 9."""
 
 STEPS: Mapping[Profile, int] = {"smoke": 20, "laptop": 1_500}
+SMALL: Mapping[Profile, int] = {"smoke": 20, "laptop": 300}
+"""Steps of the search on tables of a few hundred points."""
+IMAGES: Mapping[Profile, int] = {"smoke": 20, "laptop": 2_000}
+"""Steps of the search on images."""
 
 
-def _make_small(name: str, dataset: Component, profile: Profile, image: bool = False) -> TableSetting:
+def _make_small(
+    name: str,
+    dataset: Component,
+    profile: Profile,
+    image: bool = False,
+    search_steps: Mapping[Profile, int] | None = None,
+) -> TableSetting:
     """A data set with the settings of `laptop` and `smoke`, which are counted in steps."""
     steps = STEPS[profile]
     return TableSetting(
         name,
         {"labels_per_class": LABELS, **dataset},
+        steps=steps,
         lr=1e-3,
-        decay_epochs=(int(0.75 * steps), int(0.875 * steps)),
+        decay_epochs=tuple(int(share * steps) for share in SCHEDULES["late"]),
         latent_dim=16,
         epsilon=1.0,
         sampler_steps=20,
         image=image,
+        search_steps=None if search_steps is None else search_steps[profile],
     )
 
 
 def make_embedded_tables(profile: Profile) -> tuple[TableSetting, ...]:
     """The data sets that install with the package."""
+    mnist = {"name": "mnist5k-table", "side": 14}
     return (
-        _make_small("breast cancer", {"name": "breast-cancer"}, profile),
-        _make_small("wine", {"name": "wine"}, profile),
-        _make_small("digits 8 × 8", {"name": "digits-table"}, profile, image=True),
-        _make_small("MNIST 5k, 14 × 14", {"name": "mnist5k-table", "side": 14}, profile, image=True),
+        _make_small("breast cancer", {"name": "breast-cancer"}, profile, search_steps=SMALL),
+        _make_small("wine", {"name": "wine"}, profile, search_steps=SMALL),
+        _make_small("digits 8 × 8", {"name": "digits-table"}, profile, image=True, search_steps=IMAGES),
+        _make_small("MNIST 5k, 14 × 14", mnist, profile, image=True, search_steps=IMAGES),
     )
 
 

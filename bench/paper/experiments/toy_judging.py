@@ -65,13 +65,17 @@ class ModelLikelihood:
         return cls(trial.label, results.cell(trial, metric), is_bound)
 
 
-def compare_likelihoods(a: ModelLikelihood, b: ModelLikelihood, comparisons: int) -> Finding:
-    """Whether a lies above b. An upper bound on a cannot show that it does; one on b cannot show that it does
-    not."""
-    found = check_above(a.label, a.cell, b.label, b.cell, comparisons)
+def compare_likelihoods(a: ModelLikelihood, b: ModelLikelihood) -> Finding:
+    """Whether a lies above b. An upper bound on a cannot show that it does: not testable, unless the bound
+    itself lies below b. An upper bound on b cannot show that it does not."""
+    found = check_above(a.label, a.cell, b.label, b.cell)
+    found = found.withhold("supported") if a.is_bound else found
+    found = found.withhold("refuted") if b.is_bound else found
     remark = "".join(f"; that of {side.label} is an upper bound" for side in (a, b) if side.is_bound)
-    is_open = {"supported": a.is_bound, "refuted": b.is_bound}.get(found.judgement, False)
-    return Finding("undetermined" if is_open else found.judgement, found.evidence + remark)
+    if a.is_bound and found.judgement != "refuted":
+        why = f"the likelihood of {a.label} is only an upper bound: mass lies beyond the grid"
+        return replace(found, judgement="not testable", evidence=why, measured=found.evidence + remark)
+    return replace(found, evidence=found.evidence + remark)
 
 
 @dataclass(frozen=True)
@@ -106,11 +110,11 @@ class SampleEvaluation:
         distances = () if ceiling is None else tuple(abs(ceiling - own) for own in self.samples.values)
         return replace(self.samples, values=distances)
 
-    def check_samples(self, comparisons: int) -> Finding:
+    def check_samples(self) -> Finding:
         """Whether the samples look right: the log-density by an interval over seeds. The energy distance has
         no interval, so a large one makes the claim undetermined and does not refute it."""
         name = f"ceiling − log-density of samples of {self.label}"
-        near = check_at_most(name, self.ceiling, self.samples, HALF_A_NAT, comparisons)
+        near = check_at_most(name, self.ceiling, self.samples, HALF_A_NAT)
         if self.distance.mean is None or self.distance.n < 2:
             return Finding("undetermined", near.evidence)
         evidence = (
@@ -120,12 +124,12 @@ class SampleEvaluation:
             [near, Finding("supported" if self.leaves_nothing_out else "undetermined", evidence)]
         )
 
-    def check_density(self, comparisons: int) -> Finding:
+    def check_density(self) -> Finding:
         """Whether the density is wrong: the true log-density of the samples exceeds the model's
         log-likelihood of data by more than half a nat."""
         lowered = replace(self.samples, values=tuple(value - HALF_A_NAT for value in self.samples.values))
         bar = ModelLikelihood(f"log-density of samples less {HALF_A_NAT:g}", lowered)
-        return compare_likelihoods(bar, self.likelihood, comparisons)
+        return compare_likelihoods(bar, self.likelihood)
 
     def describe(self) -> str:
         """The means that are known, with their names."""
@@ -140,9 +144,7 @@ class SampleEvaluation:
         return f"{self.label}: {', '.join(texts)}"
 
 
-def check_hidden_density(
-    evaluations: Sequence[SampleEvaluation], vera: ModelLikelihood, comparisons: int
-) -> Finding:
+def check_hidden_density(evaluations: Sequence[SampleEvaluation], vera: ModelLikelihood) -> Finding:
     """Whether PCD, at the σ with the best samples, has samples that look right and a density that is wrong.
 
     The samples of several σ may be indistinguishable from data, and chance then picks one: the evidence names
@@ -152,15 +154,15 @@ def check_hidden_density(
     chosen = find_best_samples(evaluations)
     if incomplete or chosen is None:
         return incomplete or Finding("undetermined", "PCD has no value at any σ")
-    found = require_all([chosen.check_samples(comparisons), chosen.check_density(comparisons)])
+    found = require_all([chosen.check_samples(), chosen.check_density()])
     beside = "" if vera.cell.mean is None else f"; {vera.label}: {format_fixed(vera.cell.mean, 2)}"
     others = [each for each in evaluations if each is not chosen]
     also = "".join(
         f"; samples look right also of {each.describe()}"
         for each in others
-        if each.check_samples(comparisons).judgement == "supported"
+        if each.check_samples().judgement == "supported"
     )
-    return Finding(found.judgement, f"{chosen.describe()}{beside}; {found.evidence}{also}")
+    return replace(found, evidence=f"{chosen.describe()}{beside}; {found.evidence}{also}")
 
 
 def find_best_samples(evaluations: Sequence[SampleEvaluation]) -> SampleEvaluation | None:

@@ -19,7 +19,7 @@ from bench.artifact import Drawing, ExperimentArtifact, on_all
 from bench.experiment import DataSetting
 from bench.judging.cell import make_cell
 from bench.judging.claims import Claim, Finding, check_above
-from bench.judging.results import Results, read_metrics
+from bench.judging.results import Results, list_seeds, read_metrics
 from bench.paper.experiments.toy_judging import HALF_A_NAT
 from bench.paper.experiments.toys import EVALUATED_MIXTURE, MIXTURE, TOYS, label_pcd, label_vera
 from bench.paper.tables.table10_lines import BEST_PCD, EVALUATIONS, LIKELIHOOD, find_paper_value
@@ -76,23 +76,31 @@ def read_best_sigma(results: Results, toy: DataSetting) -> list[LikelihoodPath]:
     return LikelihoodPath.read(results, EVALUATED_MIXTURE.trial(BEST_SIGMA, results.profile, toy))
 
 
-def check_falls(results: Results, toy: DataSetting, toys: int) -> Finding:
+def list_seeds_of(paths: Sequence[LikelihoodPath]) -> tuple[int, ...]:
+    return list_seeds([path.row for path in paths])
+
+
+def check_falls(results: Results, toy: DataSetting) -> Finding:
     """The first evaluation compared with the last."""
     paths = read_best_sigma(results, toy)
-    first, last = (make_cell([path.value_at(evaluation) for path in paths]) for evaluation in (0, -1))
-    return check_above("PCD at its first evaluation", first, "at the end", last, comparisons=toys)
+    first, last = (
+        make_cell([path.value_at(evaluation) for path in paths], seeds=list_seeds_of(paths))
+        for evaluation in (0, -1)
+    )
+    return check_above("PCD at its first evaluation", first, "at the end", last)
 
 
-def check_does_not_stay(results: Results, toy: DataSetting, toys: int) -> Finding:
+def check_does_not_stay(results: Results, toy: DataSetting) -> Finding:
     """The best evaluation compared with the last. The best is never below the last, so it has to exceed it by
     half a nat."""
     paths = read_best_sigma(results, toy)
     best = make_cell(
-        [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths]
+        [(path.row.outcome, path.best()[0] - HALF_A_NAT if path.values else None) for path in paths],
+        seeds=list_seeds_of(paths),
     )
-    last = make_cell([path.value_at(-1) for path in paths])
+    last = make_cell([path.value_at(-1) for path in paths], seeds=list_seeds_of(paths))
     name = f"PCD at its best evaluation less {HALF_A_NAT:g}"
-    return check_above(name, best, "at the end", last, comparisons=toys)
+    return check_above(name, best, "at the end", last)
 
 
 @dataclass(frozen=True)

@@ -50,15 +50,13 @@ def read_likelihood(results: Results, label: str) -> ModelLikelihood:
 def check_density_improves(results: Results) -> Finding:
     """At both steps between neighbouring λ."""
     found = [read_likelihood(results, label_vera(weight)) for weight in SMALL_NETWORK_LAMBDAS]
-    return require_all(
-        [compare_likelihoods(high, low, comparisons=len(found) - 1) for low, high in pairwise(found)]
-    )
+    return require_all([compare_likelihoods(high, low) for low, high in pairwise(found)])
 
 
 def check_samples_look_right(results: Results) -> Finding:
     pcd = [SMALL_NETWORK.trial(label_pcd(noise), results.profile) for noise in SIGMAS]
     evaluations = [SampleEvaluation.read(results, trial, LIKELIHOOD) for trial in pcd]
-    return check_hidden_density(evaluations, read_likelihood(results, label_vera(1)), comparisons=2)
+    return check_hidden_density(evaluations, read_likelihood(results, label_vera(1)))
 
 
 def read_panel(results: Results, trial: Trial) -> DensityPanel:

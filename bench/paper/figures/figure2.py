@@ -7,7 +7,7 @@ only those on the left show what was learned.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -69,7 +69,7 @@ def read_variety(results: Results, label: str) -> Cell:
 def entropy_keeps_variety(results: Results) -> Finding:
     with_entropy, without = (read_variety(results, label) for label in (ENTROPY, NO_ENTROPY))
     found = check_above(ENTROPY, with_entropy, NO_ENTROPY, without)
-    return Finding(found.judgement, f"share of the data's variance, {found.evidence}")
+    return replace(found, evidence=f"share of the data's variance, {found.evidence}")
 
 
 def draw(shown: Sequence[FlowSamples]) -> Any:
@@ -104,7 +104,7 @@ class Figure2(ExperimentArtifact):
         trials = list(self.trials(results.profile))
         shown = [FlowSamples.read(results, trial) for trial in trials]
         text = (
-            "Left: exact samples of the flow, without MCMC. Right: the samples that it was pitted against. "
-            f"First seed; {NICE.about(results.profile)}."
+            "Left: exact samples of the flow, without MCMC. Right: the samples that training contrasted with "
+            f"data. All flows decode the same noise. First seed; {NICE.about(results.profile)}."
         )
         return self.drawing(results, text, find_first_rows(results, trials), partial(draw, shown))

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from bench.artifact import Drawing, ExperimentArtifact
-from bench.judging.cell import Cell, make_cell
+from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above, require_all
 from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.score_bias import (
@@ -34,6 +34,7 @@ from bench.paper.experiments.score_bias import (
 )
 from bench.paper.values import PAPER
 from bench.render.plotting import COLOURS, MARKERS, create_panels
+from sweeps.store.row import Row
 from sweeps.trial.identity import Trial
 
 METRICS = {
@@ -54,16 +55,12 @@ Check = Callable[[str, str, Results], Finding]
 
 def read_noise_free_bias(results: Results, trial: Trial) -> Cell:
     """The RMS bias of each trial without its noise; zero if the noise explains all of it."""
-    found = [(row.outcome, read_metrics(row)) for row in results.find_rows(trial)]
-    return make_cell(
-        [
-            (outcome, _subtract_noise(metrics.get("rms_bias"), metrics.get("rms_noise")))
-            for outcome, metrics in found
-        ]
-    )
+    return results.measure(trial, _subtract_noise)
 
 
-def _subtract_noise(rms: float | None, noise: float | None) -> float | None:
+def _subtract_noise(row: Row) -> float | None:
+    metrics = read_metrics(row)
+    rms, noise = metrics.get("rms_bias"), metrics.get("rms_noise")
     return None if rms is None or noise is None else math.sqrt(max(rms**2 - noise**2, 0.0))
 
 
@@ -85,17 +82,16 @@ def check_signed_order(results: Results) -> Finding:
     labels = (label_hmc("prior_only", SHORT), label_hmc("prior_only", LONG), IMPORTANCE)
     trials = [SCORE_BIAS.trial(label, results.profile, reading) for label in labels]
     order = [(trial.name, take_absolute(results.cell(trial, "signed_bias"))) for trial in trials]
-    pairs = list(pairwise(order))
     return require_all(
         [
-            check_above(f"|signed bias| of {a}", larger, b, smaller, len(pairs), better="lower")
-            for (a, larger), (b, smaller) in pairs
+            check_above(f"|signed bias| of {a}", larger, b, smaller, better="lower")
+            for (a, larger), (b, smaller) in pairwise(order)
         ]
     )
 
 
 def take_absolute(cell: Cell) -> Cell:
-    return Cell(tuple(map(abs, cell.values)), cell.outcomes, reason=cell.reason)
+    return replace(cell, values=tuple(map(abs, cell.values)))
 
 
 def declare_claims() -> Iterator[Claim]:

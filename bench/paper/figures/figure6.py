@@ -8,7 +8,7 @@ with the measured one; it explains nearly all of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bench.artifact import Artifact, Drawing
 from bench.judging.cell import Cell
-from bench.judging.claims import Claim, Finding, check_above
+from bench.judging.claims import Claim, Finding, check_above, check_near
 from bench.judging.results import Results
 from bench.paper.experiments.proposal_offset import DIMENSIONS, PROPOSAL_OFFSET, SHIFTED, K
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
@@ -39,24 +39,6 @@ UNSEEN = 0.2
 """The tolerance of "about 1" in a figure whose values begin at 20: a hundredth of that."""
 
 
-def check_near(name: str, cell: Cell, value: float, tolerance: float) -> Finding:
-    """Whether a mean equals a value within a tolerance: supported if its whole 95 % interval does."""
-    if cell.mean is None:
-        return Finding("undetermined", f"{name} has no value ({cell.reason})")
-    if not cell.half_width:
-        why = (
-            "too few for an interval"
-            if cell.half_width is None
-            else "without any spread there is no interval"
-        )
-        return Finding("undetermined", f"{name} {cell.mean:.4g} (n={cell.n}): {why}")
-    evidence = f"{name} {cell.mean:.4g} ± {cell.half_width:.2g} (n={cell.n}), to be {value:g} ± {tolerance:g}"
-    distance = abs(cell.mean - value)
-    if distance + cell.half_width <= tolerance:
-        return Finding("supported", evidence)
-    return Finding("refuted" if distance - cell.half_width > tolerance else "undetermined", evidence)
-
-
 def read_ess(results: Results, proposal: str) -> Cell:
     """The ESS on the linear generator of the proposal `posterior` (learned), `prior` or `matched`."""
     return results.cell(SCORE_BIAS.trial(IMPORTANCE, results.profile), f"{proposal}_ess")
@@ -72,7 +54,7 @@ def check_learned_ess(results: Results) -> Finding:
         f"a Gaussian that matches the posterior has {matched:.4g} in "
         f"{SCORE_BIAS.scales[results.profile].latent_dim} dimensions, whatever the model"
     )
-    return Finding(finding.judgement, f"{finding.evidence}; {remark}")
+    return replace(finding, evidence=f"{finding.evidence}; {remark}")
 
 
 def check_prior_ess(results: Results) -> Finding:

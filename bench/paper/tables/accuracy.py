@@ -10,8 +10,8 @@ from bench.judging.claims import Finding, check_above
 from bench.judging.results import Results
 
 ACCURACY, BEST = "test_accuracy", "best_test_accuracy"
-Check = Callable[[Results, Any, int], Finding]
-"""A claim about one of a number of data sets."""
+Check = Callable[[Results, Any], Finding]
+"""A claim about one data set."""
 
 
 def to_percent(cell: Cell) -> Cell:
@@ -26,8 +26,8 @@ def read_accuracy(results: Results, experiment: Experiment[Any], data: Any, labe
 def check_more_accurate(experiment: Experiment[Any], high: str, low: str) -> Check:
     """A claim that one line is more accurate than another."""
 
-    def check(results: Results, data: Any, comparisons: int) -> Finding:
+    def check(results: Results, data: Any) -> Finding:
         cells = [read_accuracy(results, experiment, data, label) for label in (high, low)]
-        return check_above(high, cells[0], low, cells[1], comparisons)
+        return check_above(high, cells[0], low, cells[1])
 
     return check

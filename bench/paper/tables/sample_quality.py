@@ -15,10 +15,11 @@ from bench.paper.experiments.images import IMAGES, ImageSetting
 from bench.paper.values import PAPER
 from sweeps.trial.identity import Trial
 
-NETWORKS = {"inception": "Inception", "digits": "digit classifier"}
+NETWORKS = {"inception": "Inception", "digits": "digit classifier", "none": "no network"}
 SOURCE = "copied in the paper"
 """The source of a value that the paper has from another paper."""
 NO_SAMPLES = "draws no samples"
+NO_NETWORK = "no network judges samples of these images"
 NO_PROBABILITIES = "the TorchScript network has no class probabilities"
 
 
@@ -81,6 +82,8 @@ class SampleQuality:
 
     def _explain(self, trial: Trial, name: str) -> str:
         """Why a trial that ended ok has no such value: no samples, or a network without probabilities."""
+        if self.data.features == "none":
+            return NO_NETWORK
         ended = [read_metrics(row) for row in self.results.find_rows(trial) if row.outcome == "ok"]
         if not ended:
             return ""

@@ -2,7 +2,7 @@
 separation.
 
 The paper scores by f(x) = log p(x) + const. The table adds the largest class probability and −‖∇f(x)‖,
-which need the same network. The paper does not say which α its VERA has. Both are shown, and the paper's
+which need the same network. The paper does not say which α its VERA has. All are shown, and the paper's
 value is in the line of α = 100, the one that classifies.
 
 Trap: an AUROC below .5 means that the unseen images look more like data than the data do, as the paper
@@ -25,6 +25,8 @@ SCORES = {"f": "f(x)", "confidence": "max p(y|x)", "gradient": "−‖∇f(x)‖
 IN_PAPER = {"JEM": "JEM", "HDGE": "HDGE", "VERA α=100": "VERA"}
 """Line → its method in the paper's Table 5."""
 GLOW, OURS, RIVAL, FAILS_ON = "GLOW", "VERA α=100", "JEM", "celeba-test"
+PERFECT = 0.999
+"""An AUROC above which nothing is left to improve."""
 
 
 def find_paper_auroc(data: ImageSetting, method: str, unseen: str) -> float | None:
@@ -42,7 +44,7 @@ def check_separation(results: Results, data: ImageSetting, key: str, high: str, 
     """Whether f of one line separates an unseen set better than f of another line."""
     trials = (IMAGES.trial(label, results.profile, data) for label in (high, low))
     best, other = (results.cell(trial, f"auroc_f_{key}") for trial in trials)
-    return check_above(f"{data.unseen[key]}: {high}", best, low, other, len(data.unseen))
+    return check_above(f"{data.unseen[key]}: {high}", best, low, other)
 
 
 def check_three_of_four(results: Results, data: ImageSetting) -> Finding:
@@ -56,13 +58,22 @@ def check_three_of_four(results: Results, data: ImageSetting) -> Finding:
 
 
 def check_mostly_better(results: Results, data: ImageSetting) -> Finding:
-    """Better on all unseen sets of the profile except at most one."""
-    found = list(check_separations(results, data).values())
-    judgements = [finding.judgement for finding in found]
-    evidence = "; ".join(finding.evidence for finding in found)
-    if judgements.count("supported") >= max(1, len(found) - 1):
-        return Finding("supported", evidence)
-    return Finding("refuted" if judgements.count("refuted") > 1 else "undetermined", evidence)
+    """Better on all unseen sets of the profile except at most one. Sets that JEM separates perfectly leave
+    nothing to improve and are left out."""
+    perfect = {key for key in data.unseen if is_separated(results, data, key)}
+    found = [finding for key, finding in check_separations(results, data).items() if key not in perfect]
+    names = ", ".join(data.unseen[key] for key in data.unseen if key in perfect)
+    left_out = [f"left out, because {RIVAL} separates them perfectly: {names}"] * bool(perfect)
+    if not found:
+        return Finding("not testable", "; ".join(left_out))
+    finding = require_all(found, exceptions=min(1, len(found) - 1))
+    return replace(finding, evidence="; ".join([finding.evidence, *left_out]))
+
+
+def is_separated(results: Results, data: ImageSetting, key: str) -> bool:
+    """Whether f of JEM separates an unseen set so well that no other line can be better."""
+    mean = results.cell(IMAGES.trial(RIVAL, results.profile, data), f"auroc_f_{key}").mean
+    return mean is not None and mean > PERFECT
 
 
 class Table5(FirstSetArtifact):
@@ -82,6 +93,7 @@ class Table5(FirstSetArtifact):
             "and fails on CelebA.",
             "Sec. 6",
             on_first(check_three_of_four, data),
+            {"laptop": "the claim names four unseen sets that are not in the package"},
         )
         yield Claim(
             "mostly-better",

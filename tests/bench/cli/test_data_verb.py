@@ -49,7 +49,7 @@ def test_list_names_every_data_set_and_what_is_missing(capsys, tmp_path):
     for names, source in {
         MNIST_SETS: "mnist",
         "hepmass": "hepmass",
-        "cifar10, cifar10-test": "cifar10",
+        "cifar10, cifar10-16x16, cifar10-test": "cifar10",
         "svhn, svhn-test": "svhn",
         "celeba-test": "celeba",
     }.items():
@@ -61,11 +61,10 @@ def test_list_searches_the_given_directory(capsys, small_mnist, tmp_path):
     assert main(["data", "list", "--data-dir", str(tmp_path / "here")]) == 0
     missing = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " missing " in line]
     unseen = ["celeba-test", "cifar10-test", "cifar100-test", "svhn-test"]
-    assert missing == ["cifar10", "cifar100", "crop", "hepmass", "human", "svhn", *unseen]
+    assert missing == ["cifar10", "cifar10-16x16", "cifar100", "crop", "hepmass", "human", "svhn", *unseen]
 
 
-def test_list_shows_the_data_set_of_a_plugin(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
+def test_list_shows_the_data_set_of_a_plugin(capsys, tmp_path):
     plugin = tmp_path / "mine.py"
     plugin.write_text(PLUGIN)
     assert main(["data", "list", "--plugin", str(plugin)]) == 0
@@ -90,7 +89,12 @@ def test_check_exit_codes(capsys, small_mnist, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "fact"),
-    [("wine", "scikit-learn"), ("digits32", "installed"), ("moons", "no files"), ("csv", "your own file")],
+    [
+        ("wine", "comes with vera"),
+        ("digits32", "comes with vera"),
+        ("moons", "no files"),
+        ("csv", "your own file"),
+    ],
 )
 def test_data_set_without_files_to_fetch_names_its_source(capsys, name, fact):
     for action in ("fetch", "check"):

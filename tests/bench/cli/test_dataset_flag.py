@@ -14,7 +14,6 @@ from bench.data_names import slugify_data
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.tables.table6 import Table6
 from vera.errors import DataMissing, SettingError, UnknownName
-from vera.spec.registry import datasets
 
 EXAMPLE = ROOT / "docs" / "examples" / "two_classes.py"
 COUNTED = "self.labels_per_class = labels_per_class\n"
@@ -117,11 +116,6 @@ def test_module_loads_without_torch():
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
     assert run.stdout == "False\n", run.stderr
-
-
-@pytest.fixture(autouse=True)
-def forget_data_sets(monkeypatch):
-    monkeypatch.setattr(datasets, "_known", dict(datasets._entries))
 
 
 @pytest.fixture

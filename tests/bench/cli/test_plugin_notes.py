@@ -27,7 +27,7 @@ def test_unregistered_method_is_noted(tmp_path):
     assert code == 0
     (note,) = err.splitlines()
     assert all(fact in note for fact in (str(file), "Odd", '@methods.register("NAME")'))
-    assert "11 trials" in out
+    assert "12 trials" in out
 
 
 def test_base_class_of_a_registered_method_is_not_noted(tmp_path):
@@ -35,7 +35,7 @@ def test_base_class_of_a_registered_method_is_not_noted(tmp_path):
     file.write_text(BARE + '\n\n@methods.register("even")\n@dataclass(eq=False)\nclass Even(Odd): ...\n')
     code, out, err = plan_table2(tmp_path, file)
     assert (code, err) == (0, "")
-    assert "12 trials" in out
+    assert "13 trials" in out
 
 
 def test_method_with_a_required_setting_is_noted_and_in_no_table(tmp_path):

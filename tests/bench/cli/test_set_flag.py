@@ -60,10 +60,11 @@ def test_plan_lists_variants_alone_and_notes_the_lines_without_the_setting(capsy
         capsys, "plan", "table2", *SMOKE, "--results-dir", tmp_path, "--set", "method.k=5"
     )
     assert code == 0
-    assert "table2 · smoke profile · 2 trials" in out
+    assert "table2 · smoke profile · 3 trials" in out
     assert re.findall(r"^  \w{8}  (.*?) +mnist5k-logit", out, re.MULTILINE) == [
         "VERA λ=1 (k=5)",
         "VERA λ=0 (k=5)",
+        "VERA λ=0, σ held (k=5)",
     ]
     assert "method.k" in err
     assert all(label in err for label in ("ML", "VERA-HMC λ=1, prior-only force", "MEG", "4 other"))

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from bench_helpers import row_of
 from facts import raises_with
 from locations import ROOT
@@ -17,7 +16,7 @@ from bench.shown_variants import show_variants
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
-from sweeps.trial.sweep import find_sweep, sweeps
+from sweeps.trial.sweep import find_sweep
 from vera.errors import SettingError
 from vera.spec.registry import load_plugin
 
@@ -91,7 +90,6 @@ def test_trials_of_another_sweep_are_no_demo(tmp_path):
     assert TABLE.is_in(store_demo(tmp_path / "demo"))
 
 
-@pytest.mark.usefixtures("registries")
 def test_method_of_a_plugin_has_a_line():
     load_plugin(EXAMPLES / "noise_contrast.py")
     assert [trial.name for trial in TABLE.trials("smoke")] == ["ML", "VERA", "PCD", "noise-contrast"]
@@ -116,9 +114,7 @@ def test_render_writes_table_and_picture(tmp_path, capsys):
     assert "toy-demo-density · smoke profile" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("registries")
-def test_data_of_a_plugin_replace_moons(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(sweeps, "_known", dict(sweeps._entries))
+def test_data_of_a_plugin_replace_moons(tmp_path, capsys):
     flags = ("--plugin", EXAMPLES / "spirals.py", "--profile", "smoke", "--results-dir", tmp_path)
     assert main(["plan", "toy-demo", "--dataset", "spirals", "--seeds", "1", *map(str, flags)]) == 0
     assert len(re.findall(r" spirals +seed 0 ", capsys.readouterr().out)) == 3

@@ -168,8 +168,8 @@ def test_claims_are_decided_by_the_rows(tmp_path, key, likelihoods, judgement):
     ("likelihoods", "bound", "judgement"),
     [
         ({}, "VERA λ=0.01", "supported"),
-        ({}, "VERA λ=1", "undetermined"),
-        ({"VERA λ=0.1": -2.0}, "VERA λ=0.1", "undetermined"),
+        ({}, "VERA λ=1", "not testable"),
+        ({"VERA λ=0.1": -2.0}, "VERA λ=0.1", "not testable"),
         ({"VERA λ=0.1": -7.0}, "VERA λ=0.01", "undetermined"),
         ({"VERA λ=0.1": -7.0}, "VERA λ=0.1", "refuted"),
     ],

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 from bench_helpers import row_of, store_rows
 
-from bench.judging.cell import Cell
 from bench.judging.results import Results
 from bench.paper.experiments.proposal_offset import PROPOSAL_OFFSET, SHIFTED
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
-from bench.paper.figures.figure6 import Figure6, SampleSizeCurve, check_near
+from bench.paper.figures.figure6 import Figure6, SampleSizeCurve
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
@@ -73,20 +72,3 @@ def test_claims_on_the_learned_proposal(tmp_path, values, expected):
 def test_claim_on_distant_proposals(tmp_path, far, judgement):
     rows = [row_of(OFFSET_TRIAL, seed, far + 1e-3 * seed, metric="ess_far") for seed in (0, 1)]
     assert findings(store_rows(tmp_path, rows))["far-ess"].judgement == judgement
-
-
-@pytest.mark.parametrize(
-    ("values", "judgement"),
-    [
-        ((1.0, 1.02), "undetermined"),
-        ((1.0, 1.001), "supported"),
-        ((2.0, 2.001), "refuted"),
-        ((1.0,), "undetermined"),
-        ((1.0, 1.0), "undetermined"),
-        ((), "undetermined"),
-    ],
-)
-def test_a_mean_is_near_a_value_if_its_whole_interval_is(values, judgement):
-    finding = check_near("it", Cell(values, ("ok",) * len(values), reason="not run"), 1.0, tolerance=0.1)
-    assert finding.judgement == judgement
-    assert "it" in finding.evidence

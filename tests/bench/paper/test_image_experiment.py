@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,9 @@ from toys_helpers import check_claim, record_of, results_of
 from bench.catalogue import catalogue
 from bench.cli.selection.artifacts import find_image_variants
 from bench.cli.selection.dataset import parse_dataset
+from bench.experiment import TUNING_SEEDS
 from bench.paper.experiments.images import IMAGES, LINES, UNSEEN
+from bench.paper.figures.image_figures import LABEL
 from bench.paper.values import PAPER
 from bench.render.layout import lay_out
 from sweeps.cluster.execute import check_data
@@ -28,12 +31,17 @@ TABLE3, TABLE4, TABLE5, TABLE_FID = map(catalogue.artifact, SHEETS[:4])
 @pytest.mark.parametrize("profile", IMAGES.scales)
 def test_artifacts_share_the_trials_of_table_3_and_one_line_for_samples(profile):
     own = {trial.id for trial in TABLE3.trials(profile)}
-    assert len(own) == len(list(TABLE3.trials(profile))) == len(IMAGES.data(profile)) * (len(LINES) - 1)
-    for name in {*FIGURES, *SHEETS} - {"speed", "modes", "table4", "table-fid"}:
+    for_figures = [data for data in IMAGES.data(profile) if data.only_in_figures]
+    sets = len(IMAGES.data(profile)) - len(for_figures)
+    assert len(own) == len(list(TABLE3.trials(profile))) == sets * (len(LINES) - 1)
+    shown = own | {IMAGES.trial(LABEL, profile, data).id for data in for_figures}
+    for name in FIGURES:
+        assert {trial.id for trial in catalogue.artifact(name).trials(profile)} <= shown, name
+    for name in {*SHEETS, "outliers"} - {"speed", "modes", "table4", "table-fid"}:
         assert {trial.id for trial in catalogue.artifact(name).trials(profile)} <= own, name
     for table in (TABLE4, TABLE_FID):
         assert {trial.label for trial in table.trials(profile) if trial.id not in own} == {"HDGE + log p(x)"}
-        assert len(list(table.trials(profile))) == 4
+        assert len(list(table.trials(profile))) == 6
     for name in (*FIGURES, *SHEETS):
         trials = catalogue.sweep(name).trials(profile)
         assert len({trial.id for trial in trials}) == len(trials) > 0, name
@@ -51,6 +59,30 @@ def test_figures_show_the_data_sets_of_the_paper():
     )
     assert {tuple(shown[f"figure{number}"]) for number in range(11, 21)} == {("cifar10",)}
     assert {tuple(shown[f"figure{number}"]) for number in range(21, 28)} == {("cifar100",)}
+
+
+def test_a_second_data_set_takes_the_place_of_cifar100_at_laptop():
+    first, second = IMAGES.data("laptop")
+    shown = {
+        name: [trial.spec.dataset["name"] for trial in catalogue.artifact(name).trials("laptop")]
+        for name in FIGURES[:-1]
+    }
+    assert shown["figure4"] == [first.dataset["name"], second.dataset["name"]]
+    assert shown["figure10"] == shown["figure27"] == shown["figure7"] == [second.dataset["name"]]
+    assert shown["figure9"] == shown["figure20"] == [first.dataset["name"]]
+
+
+def test_every_line_is_tuned_with_equal_effort():
+    trials = list(catalogue.sweep("table3-grid").trials("laptop"))
+    tried = Counter(trial.spec.seed for trial in trials)
+    assert set(tried) == set(TUNING_SEEDS)
+    assert len({trial.id for trial in trials}) == len(trials)
+    sizes = {len(line.points_at("laptop")) for line in LINES}
+    assert set(tried.values()) == {sizes.pop() * len(LINES)}
+    assert not sizes
+    for line in LINES:
+        values = [point["lr"] for point in line.points_at("laptop")]
+        assert min(values) < line.laptop["lr"] < max(values), line.label
 
 
 def test_paper_profile_follows_the_protocol():

@@ -45,6 +45,7 @@ def test_claims_are_undetermined_without_rows(artifacts, tmp_path):
         assert set(findings.values()) <= {"undetermined"}, (artifact.name, findings)
 
 
+@pytest.mark.long
 def test_artifact_with_one_diverged_trial_is_rendered_with_blanks(artifacts, tmp_path):
     """Searches are left out: their rows do not belong to declared trials. So are tables without rows."""
     for name, artifact in artifacts.items():

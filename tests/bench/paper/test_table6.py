@@ -82,6 +82,18 @@ def test_rows_decide_claims(tmp_path):
     assert {check_claim(TABLE6, key, bad).judgement for key in keys} == {"refuted"}
 
 
+def test_data_sets_on_which_every_label_is_no_better_than_ten_are_left_out(tmp_path):
+    """VERA is worst on wine, where the full-label line is level with the supervised one."""
+    rows = list(table6_records())
+    level = {"Full-label": 0.9, "Supervised": 0.9, "VERA": 0.7}
+    on_wine = [record for record in table6_records(level) if record.row.dataset == "wine"]
+    others = [record for record in rows if record.row.dataset != "wine"]
+    finding = check_claim(TABLE6, "vera-beats-supervised", results_of(tmp_path / "some", others + on_wine))
+    assert (finding.judgement, "wine is left out" in finding.evidence) == ("supported", True)
+    none = results_of(tmp_path / "none", table6_records(level))
+    assert check_claim(TABLE6, "vera-beats-vat", none).judgement == "not testable"
+
+
 @pytest.mark.parametrize("value", [None, 0.99])
 def test_jem_fails_by_diverging_or_collapsing(tmp_path, value):
     alone = [record for record in table6_records({"JEM": value}, collapsed=1.0) if record.row.label == "JEM"]

@@ -12,12 +12,14 @@ from toys_helpers import check_claim, record_of, results_of
 from bench.catalogue import catalogue
 from bench.paper.experiments.tabular import LINES, TABULAR
 from bench.paper.experiments.tabular_data import PAPER_TABLES, RECOMPUTED, RECOMPUTED_HUMAN
+from bench.paper.experiments.tabular_tuning import START, choose_settings, list_configurations
 from bench.paper.extras.reliability import pool_diagrams
 from bench.paper.tables.table8 import FACTS, SEED, make_facts_trial
 from bench.paper.tables.table9 import READINGS, find_differences
 from bench.paper.values import PAPER
 from bench.render.layout import lay_out
 from sweeps.run.attempt import run_trial
+from sweeps.trial.canonical_json import canonical_json
 
 NAMES = ("table6", "table8", "table9", "figure8", "reliability")
 TABLE6, TABLE8, TABLE9, FIGURE8, DIAGRAM = map(catalogue.artifact, NAMES)
@@ -68,18 +70,52 @@ def test_paper_grid_is_that_of_the_appendix():
     }
 
 
-def test_tuning_trials_vary_one_setting_each_and_are_distinct():
-    trials = catalogue.sweep("table6-grid").trials("laptop")
+def test_paper_grid_has_decay_schedules_and_lengths():
+    trials = catalogue.sweep("table6-grid").trials("paper")
+    found = {trial.label: trial.spec for trial in trials if trial.spec.dataset["name"] == "human"}
+    assert {label: spec.method["decay_at"] for label, spec in found.items() if "MEG schedule" in label} == {
+        "MEG schedule=none": [],
+        "MEG schedule=late": [61_800, 72_100],
+        "MEG schedule=early": [4_120, 8_240],
+    }
+    short = found["Supervised length=0.1"]
+    assert (short.steps, short.method["decay_at"]) == (8_240, [2_060, 3_090, 4_120, 6_180])
+    assert found["VERA gamma=1"].method["gamma"] == 1.0
+    specs = [canonical_json(trial.spec.to_dict()) for trial in trials]
+    assert len({*specs}) == len(specs)
+
+
+@pytest.mark.parametrize("table", TABULAR.data("laptop"), ids=lambda table: table.name)
+def test_every_line_is_tuned_with_the_same_effort(table):
+    grids = {line.label: TABULAR.grid_trials(line, "laptop", table) for line in LINES}
+    assert len({len(trials) for trials in grids.values()}) == 1
+    trials = [trial for grid in grids.values() for trial in grid]
     assert len({trial.id for trial in trials}) == len(trials)
     assert {trial.spec.seed for trial in trials} == {100}
-    labels = {trial.label for trial in trials}
-    assert {
-        "VAT epsilon=0.01",
-        "JEM sampler_steps=80",
-        "VERA entropy_weight=0.1",
-        "VERA alpha=30",
-        "MEG lr=1e-05",
-    } <= labels
+
+
+@pytest.mark.parametrize("table", TABULAR.data("laptop"), ids=lambda table: table.name)
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.label)
+def test_settings_are_chosen_inside_of_what_was_tried(line, table):
+    tried = [{**START[line.label], **each} for each in list_configurations(line.label, table.name)]
+    chosen = choose_settings(line.label, table.name)
+    assert chosen in tried
+    for name, value in chosen.items():
+        values = {each[name] for each in tried}
+        if isinstance(value, float | int) and len(values) > 1:
+            assert min(values) < value < max(values), name
+
+
+def test_length_and_schedule_of_a_line_decide_its_steps():
+    line, table = TABULAR.line("VERA"), TABULAR.data("laptop")[0]
+    before = TABULAR.grid_trials(line, "laptop", table)
+    changed = table.change_line("VERA", {"alpha": 3.0, "length": 0.5})
+    assert TABULAR.grid_trials(line, "laptop", changed) == before
+    trial = TABULAR.trial(line, "laptop", changed)
+    assert (trial.spec.method["alpha"], trial.spec.steps) == (3.0, table.steps // 2)
+    assert trial.spec.method["decay_at"] == [int(0.5 * step) for step in table.decay_at]
+    early = TABULAR.trial(line, "laptop", table.change_line("VERA", {"schedule": "early"}))
+    assert early.spec.method["decay_at"] == [int(share * table.steps) for share in (0.05, 0.1)]
 
 
 def test_paper_data_set_can_have_another_validation_split():

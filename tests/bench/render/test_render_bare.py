@@ -50,7 +50,7 @@ def test_tables_and_figures_are_rendered_without_torch_and_ray(script, tmp_path)
 
 @pytest.mark.parametrize("name", BLOCKED[:3])
 def test_the_process_cannot_import_them(name):
-    assert f"{name} is blocked" in run_bare(f"import {name}").stderr
+    assert f"No module named '{name}'" in run_bare(f"import {name}").stderr
 
 
 def test_every_artifact_is_rendered_without_torch_and_ray(tmp_path):

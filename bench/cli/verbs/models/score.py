@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench.cli.output_files import ARRAYS, check_ending, format_csv, write_columns
 from bench.cli.parser import Subparsers
 from bench.cli.selection.models import add_model_verb, load_selected_model
-from vera.errors import DataCorrupt, SettingError
+from vera.errors import SettingError
 from vera.wording import plural
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def score_points(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def compute_columns(model: "SavedModel", points: "NDArray[Any]") -> "dict[str, NDArray[Any]]":
+def compute_columns(model: "SavedModel", points: "UserData | NDArray[Any]") -> "dict[str, NDArray[Any]]":
     """f(x), and for a classifier the most probable class, by its name where names are known."""
     import numpy as np
 
@@ -60,29 +60,21 @@ def compute_columns(model: "SavedModel", points: "NDArray[Any]") -> "dict[str, N
     return columns
 
 
-def read_points(model: "SavedModel", arguments: argparse.Namespace) -> "NDArray[Any]":
-    """The points of the file, their columns in the order of the model's."""
+def read_points(model: "SavedModel", arguments: argparse.Namespace) -> "UserData | NDArray[Any]":
+    """The points of the file. The model matches columns that have names; one that it does not know is an
+    error."""
     from vera.data.user_file import load
 
-    try:
-        data = load(arguments.data, arguments.label)
-    except DataCorrupt as error:
-        hint = "" if arguments.label else " To leave out a column of classes: --label COLUMN"
-        raise DataCorrupt(f"{error}{hint}") from error
+    data = load(arguments.data, arguments.label)
     wanted = model.facts.data.get("feature_names")
     if wanted is None or data.feature_names is None:
         return _match_shape(model, data)
-    if missing := [name for name in wanted if name not in data.feature_names]:
-        raise SettingError(
-            f"{arguments.data} has no column '{missing[0]}', which the model needs; its columns are "
-            f"{', '.join(data.feature_names)}."
-        )
     if extra := [name for name in data.feature_names if name not in wanted]:
         raise SettingError(
             f"{Path(arguments.data).name} has the column '{extra[0]}', which the model does not know. "
             f"If it holds classes: --label {extra[0]}"
         )
-    return data.x[:, [data.feature_names.index(name) for name in wanted]]
+    return data
 
 
 def _match_shape(model: "SavedModel", data: "UserData") -> "NDArray[Any]":

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from bare_process import block_imports
-from engine_helpers import vera
+from cluster_helpers import run_here
 from locations import ROOT
 
 from bench.cli.flags import build_engine
@@ -25,9 +25,11 @@ print(json.dumps({"score": model.score(x).tolist(), "sample": model.sample(2, se
 """
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("shared_ray")
 def test_a_sweep_leaves_models_that_load_without_ray_and_pyarrow(tmp_path, capsys):
-    place = ("--results-dir", str(tmp_path))
-    code, _, err = vera("run", "table2", "--profile", "smoke", "--only", "label=VERA λ=1", *place)
+    place, one = ("--results-dir", str(tmp_path)), ("--max-concurrent", 1)
+    code, _, err = run_here("run", "table2", "--profile", "smoke", "--only", "label=VERA λ=1", *one, *place)
     assert (code, err) == (0, "")
     assert main(["models", *place]) == 0
     trial_id = capsys.readouterr().out.splitlines()[1].split()[0]

@@ -123,7 +123,7 @@ def test_columns_are_matched_by_name_and_classes_are_named(tmp_path, monkeypatch
     facts = {
         "lacking.csv": ("'b'", "c, a"),
         "more.csv": ("'d'", "--label d"),
-        "train.csv": ("--label COLUMN",),
+        "train.csv": ("--label colour",),
     }
     for file, expected in facts.items():
         assert main(["score", "trained/model.safetensors", file]) == 2
@@ -160,6 +160,7 @@ def test_an_export_is_written_into_an_empty_directory_only(ids, capsys):
     stored = Path(f"results/local/trials/models/{ids['VERA']}.safetensors")
     assert Path("hub/model.safetensors").read_bytes() == stored.read_bytes()
     assert json.loads(Path("hub/spec.json").read_text())["method"]["name"] == "vera"
+    assert main(["sample", "hub", "-n", "2", "-o", "s.npy"]) == 0
     assert main(["export", ids["ML"], "hub"]) == 2
     assert "--force" in capsys.readouterr().err
     assert main(["export", ids["ML"], "hub", "--force"]) == 0
