@@ -112,10 +112,10 @@ MODES: Experiment[DataSetting] = Experiment(
         ),
         "laptop": make_scale(
             "laptop",
-            "DCGAN of width 16 at 16 × 16, 2,000 steps of 50, digits of the embedded part of MNIST",
+            "DCGAN of width 16 at 16 × 16, 3,000 steps of 50, digits of the embedded part of MNIST",
             {"source": "mnist5k", "side": 16},
             width=16,
-            steps=2_000,
+            steps=3_000,
             batch_size=50,
             task={"samples": 10_000, "batch": 10_000, "epochs": 10},
         ),
