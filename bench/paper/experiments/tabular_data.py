@@ -1,12 +1,13 @@
 """The data sets of the tabular experiment. Those of the paper carry the settings of Table 9: learning rate,
-epochs, decay, λ, α, β, VAT's ε and JEM's κ. Those of `laptop` have one guess for all of them."""
+epochs, decay, λ, α, β, VAT's ε and JEM's κ. On those of `laptop` every line has settings of its own, chosen
+on tuning seeds (tabular_tuning.py); on other data it has the settings at which that search starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bench.data_names import describe_data
 from bench.experiment import DataSetting
-from bench.paper.experiments.tabular_tuning import SCHEDULES, START, Settings
+from bench.paper.experiments.tabular_tuning import SCHEDULES, START, Settings, choose_settings
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
 from vera.errors import SettingError
@@ -39,8 +40,6 @@ class TableSetting(DataSetting):
     """Whether its points are images with pixels in [−1, 1]."""
     lines: Mapping[str, Settings] = field(default_factory=dict)
     """By line: settings that differ from the column."""
-    search_steps: int | None = None
-    """Steps of the search at `laptop`; a configuration's `length` is a factor of it."""
 
     @property
     def decay_at(self) -> list[int]:
@@ -60,7 +59,7 @@ class TableSetting(DataSetting):
 
     def begin_search(self, line: str) -> "TableSetting":
         """The same data with the settings of one line at the start of the search of `laptop`."""
-        return replace(self, steps=self.search_steps or self.steps, lines={line: START[line]})
+        return self.change_line(line, START[line])
 
 
 HEPMASS = TableSetting(
@@ -119,22 +118,15 @@ MNIST = TableSetting(
 PAPER_TABLES = (HEPMASS, CROP, HUMAN, MNIST)
 """The columns of Table 9."""
 
-STEPS: Mapping[Profile, int] = {"smoke": 20, "laptop": 1_500}
+STEPS: Mapping[Profile, int] = {"smoke": 20, "laptop": 2_000}
 SMALL: Mapping[Profile, int] = {"smoke": 20, "laptop": 300}
-"""Steps of the search on tables of a few hundred points."""
-IMAGES: Mapping[Profile, int] = {"smoke": 20, "laptop": 2_000}
-"""Steps of the search on images."""
+"""Steps on tables of a few hundred points."""
 
 
 def _make_small(
-    name: str,
-    dataset: Component,
-    profile: Profile,
-    image: bool = False,
-    search_steps: Mapping[Profile, int] | None = None,
+    name: str, dataset: Component, steps: int, lines: Mapping[str, Settings] = START, image: bool = False
 ) -> TableSetting:
-    """A data set with the settings of `laptop` and `smoke`, which are counted in steps."""
-    steps = STEPS[profile]
+    """A data set of `laptop` or `smoke`. Plug-in methods train for all of the steps, with the usual rate."""
     return TableSetting(
         name,
         {"labels_per_class": LABELS, **dataset},
@@ -145,27 +137,41 @@ def _make_small(
         epsilon=1.0,
         sampler_steps=20,
         image=image,
-        search_steps=None if search_steps is None else search_steps[profile],
+        lines=lines,
     )
+
+
+def _make_embedded(name: str, dataset: Component, steps: int, image: bool = False) -> TableSetting:
+    """A data set with the settings that the search chose for each line."""
+    lines = {line: choose_settings(line, name) for line in START}
+    return _make_small(name, dataset, steps, lines, image)
 
 
 def make_embedded_tables(profile: Profile) -> tuple[TableSetting, ...]:
     """The data sets that install with the package."""
-    mnist = {"name": "mnist5k-table", "side": 14}
+    steps, few = STEPS[profile], SMALL[profile]
     return (
-        _make_small("breast cancer", {"name": "breast-cancer"}, profile, search_steps=SMALL),
-        _make_small("wine", {"name": "wine"}, profile, search_steps=SMALL),
-        _make_small("digits 8 × 8", {"name": "digits-table"}, profile, image=True, search_steps=IMAGES),
-        _make_small("MNIST 5k, 14 × 14", mnist, profile, image=True, search_steps=IMAGES),
+        _make_embedded("breast cancer", {"name": "breast-cancer"}, few),
+        _make_embedded("wine", {"name": "wine"}, few),
+        _make_embedded("digits 8 × 8", {"name": "digits-table"}, steps, image=True),
+        _make_embedded("MNIST 5k, 14 × 14", {"name": "mnist5k-table", "side": 14}, steps, image=True),
     )
 
 
+LONGEST = max(
+    round((table.steps or 0) * line["length"])
+    for table in make_embedded_tables("laptop")
+    for line in table.lines.values()
+)
+"""The largest number of steps of a line at `laptop`."""
+
+
 def make_other_table(dataset: Component, profile: Profile) -> TableSetting:
-    """Other data with the settings of `laptop` and `smoke`."""
+    """Other data, with the settings at which the search of `laptop` starts."""
     known = (*PAPER_TABLES, *make_embedded_tables("laptop"))
     image = any(table.image for table in known if table.dataset["name"] == dataset["name"])
     name = describe_data(str(dataset.get("file", dataset["name"])), dataset, USUAL)
-    return _make_small(name, dataset, profile, image)
+    return _make_small(name, dataset, STEPS[profile], image=image)
 
 
 def change_paper_table(dataset: Component) -> TableSetting:

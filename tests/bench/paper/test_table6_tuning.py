@@ -5,8 +5,8 @@ from tabular_records import lines_of
 
 from bench.catalogue import catalogue
 from bench.judging.cell import make_cell
-from bench.paper.experiments.tabular import TABULAR
-from bench.paper.tables.table6_tuning import describe_tuning, find_best
+from bench.paper.experiments.tabular import LINES, TABULAR
+from bench.paper.tables.table6_tuning import describe_tuning, find_best, name_chosen
 
 WINE = next(table for table in TABULAR.data("laptop") if table.name == "wine")
 
@@ -20,18 +20,27 @@ def make_tuning_rows():
                 yield row_of(trial, seed, 0.9 if trial is trials[-1] else 0.8, metric="test_accuracy")
 
 
-def test_notes_count_tuning_trials_and_name_the_best(tmp_path):
+def test_notes_count_tuning_trials_and_name_what_was_chosen(tmp_path):
     rows = [*make_tuning_rows()]
-    results = store_rows(tmp_path / "whole", rows)
-    _, counted, best = describe_tuning(results)
+    results = store_rows(tmp_path, rows)
+    counted, *others = describe_tuning(results)
     count = len(catalogue.sweep("table6-grid").trials("laptop"))
-    assert f"has {len(rows)} trials of {len(rows) // 2} of the {count} configurations" in counted
-    assert "wine" in best
-    for line in TABULAR.lines:
-        assert TABULAR.grid_trials(line, "laptop", WINE)[-1].label in best
-    assert best in catalogue.artifact("table6").render(results).notes
-    part = store_rows(tmp_path / "part", [row for row in rows if row.method != "vat"])
-    assert len([*describe_tuning(part)]) == 2, "the best are named where every line was tried"
+    assert f"has {len(rows)} trials of {len(rows) // 2} of the {count})" in counted
+    assert any("Chosen on wine" in note and name_chosen("VERA", WINE) in note for note in others)
+    notes = catalogue.artifact("table6").render(results).notes
+    assert {counted, *others} <= set(notes)
+
+
+def test_notes_name_lines_that_do_not_have_the_best(tmp_path):
+    _, *others = describe_tuning(store_rows(tmp_path, [*make_tuning_rows()]))
+    named = [note for note in others if "not what was chosen" in note]
+    assert len(named) == len(TABULAR.lines)
+    for line, note in zip(TABULAR.lines, named, strict=True):
+        assert TABULAR.grid_trials(line, "laptop", WINE)[-1].label in note
+    chosen = [
+        row for row in make_tuning_rows() if row.label in {name_chosen(line.label, WINE) for line in LINES}
+    ]
+    assert not any("not what" in note for note in describe_tuning(store_rows(tmp_path / "chosen", chosen)))
 
 
 def test_tuning_trials_are_not_in_the_table(tmp_path):
@@ -41,7 +50,7 @@ def test_tuning_trials_are_not_in_the_table(tmp_path):
 
 def test_note_names_the_command_where_nothing_was_tried(tmp_path, monkeypatch):
     monkeypatch.setattr("bench.judging.tuning.PUBLISHED", str(tmp_path / "none"))
-    _, note = describe_tuning(store_rows(tmp_path, []))
+    (note,) = describe_tuning(store_rows(tmp_path, []))
     assert "vera run table6-grid" in note
 
 

@@ -108,6 +108,7 @@ def test_settings_are_chosen_inside_of_what_was_tried(line, table):
 
 def test_length_and_schedule_of_a_line_decide_its_steps():
     line, table = TABULAR.line("VERA"), TABULAR.data("laptop")[0]
+    table = replace(table, lines={})
     before = TABULAR.grid_trials(line, "laptop", table)
     changed = table.change_line("VERA", {"alpha": 3.0, "length": 0.5})
     assert TABULAR.grid_trials(line, "laptop", changed) == before
