@@ -1,8 +1,7 @@
 """Persistent contrastive divergence: short Langevin runs that continue from a replay buffer give the samples.
 
-Each step draws chains, restarts a few of them, runs them with f in evaluation mode, stores them, and
-minimises −mean f(data) + mean f(chains). Trap: the samples can look right while f is wrong, because short
-chains need not reach the modes of the density.
+Each step draws chains from the buffer, restarts a few of them, runs them and stores them. Trap: the samples
+can look right while f is wrong, because short chains need not reach the modes of the density.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -12,32 +11,21 @@ import torch
 from torch import Tensor
 
 from vera.errors import SettingError
-from vera.methods.contract import Batch, Method, Metrics
-from vera.methods.contrastive_loss import Penalty, contrastive_loss
-from vera.models.network_modes import evaluation_mode
-from vera.samplers import ReplayBuffer, sgld
+from vera.methods.contract import Batch
+from vera.methods.langevin import LangevinMethod
+from vera.samplers import ReplayBuffer
 from vera.spec.registry import methods
-from vera.spec.settings import Count, NonNegative, Positive, UnitInterval
-from vera.training.optimisers import adam, descend
+from vera.spec.settings import Count, UnitInterval
 
 
 @methods.register("pcd")
 @dataclass(eq=False)
-class PCD(Method):
+class PCD(LangevinMethod):
     """PCD by SGLD, with a replay buffer of 10,000 chains."""
 
     _: KW_ONLY
-    lr: Annotated[Positive, "learning rate"] = 1e-3
-    sampler_steps: Annotated[Count, "Langevin steps for each update"] = 20
-    noise: Annotated[Positive, "σ, the Langevin noise"] = 0.1
-    step_size: Annotated[Positive | None, "Langevin step on ∇f; noise²/2 by default"] = None
     capacity: Annotated[Count, "chains in the buffer"] = 10_000
     restart: Annotated[UnitInterval, "probability that a drawn chain is restarted"] = 0.05
-    gamma: Annotated[NonNegative, "weight of a gradient penalty on data (worse results in the paper)"] = 0.0
-    penalty: Annotated[Penalty, "half: (γ/2)‖∇f‖²; full: γ‖∇f‖²"] = "half"
-
-    def setup(self) -> None:
-        self.optimiser = adam(self.energy_weights, self.lr)
 
     def setup_for(self, x: Tensor) -> None:
         if self.capacity < len(x):
@@ -46,20 +34,11 @@ class PCD(Method):
             )
         self.buffer = ReplayBuffer(self.capacity, x.shape[1:], self.restart, like=self.energy_weights[0])
 
-    def step(self, batch: Batch) -> Metrics:
-        indices, chains = self.buffer.draw(len(batch))
-        with evaluation_mode(self.energy):
-            chains = sgld(
-                self.energy, chains, steps=self.sampler_steps, noise=self.noise, step_size=self.step_size
-            )
+    def draw_chains(self, batch: Batch) -> Tensor:
+        indices, start = self.buffer.draw(len(batch))
+        chains = self.run_chains(start)
         self.buffer.store(indices, chains)
-        loss, metrics = self.energy_loss(batch, chains)
-        descend(loss, self.energy_weights, self.optimiser)
-        return metrics
-
-    def energy_loss(self, batch: Batch, samples: Tensor) -> tuple[Tensor, Metrics]:
-        """Return the loss of the energy and its metrics."""
-        return contrastive_loss(self.energy, batch, samples, self.gamma, self.penalty)
+        return chains
 
     def training_samples(self, n: int) -> Tensor:
         return self.buffer.chains[

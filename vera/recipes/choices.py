@@ -33,6 +33,9 @@ TABLE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "dsm": {"lr": 1e-3},
     "ssm": {"lr": 1e-3},
     "cp-sm": {"lr": 1e-3},
+    "ed": {"lr": 1e-3},
+    "cd": {"lr": 1e-3},
+    "short-run": {"lr": 1e-3},
 }
 PLANE_PAIR = {"lr": 2e-4, "generator_lr": 1e-3, "gamma": 0.01}
 PLANE_SETTINGS: Mapping[str, Mapping[str, Any]] = {

@@ -14,7 +14,7 @@ PARTS = ["Equation", "Knobs", "Deviations from the paper", "Numbers", "Command"]
 
 
 def test_every_method_has_a_page_and_every_page_a_method():
-    assert {path.stem for path in PAGES} == set(list_methods()) == set(LINES)
+    assert {path.stem for path in PAGES} == set(list_methods()) >= set(LINES)
     assert {"ml", "vera", "meg", "jem"} <= {*methods, *joint_methods}
 
 
