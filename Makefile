@@ -91,11 +91,14 @@ figures: $(RENDER_STAMP)  ## render every table and figure from the published Pa
 report: $(STAMP)  ## write one self-contained HTML page of all results
 	$(BIN)/vera report
 
-docs: $(STAMP)  ## write the generated parts of README.md, results/README.md and docs/methods
+# MkDocs prints an advertisement of its successor unless the variable is set.
+docs: $(DEV)  ## write the generated parts of pages, then build the documentation site, build/site/index.html
 	$(BIN)/vera docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
-docs-check: $(STAMP)  ## check that these parts are up to date
+docs-check: $(DEV)  ## check that the generated parts are up to date, and every link of the site
 	$(BIN)/vera docs --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --site-dir build/site-check
 
 bench-step: $(STAMP)  ## time one training step of every method against its matrix products
 	$(BIN)/vera perf step $(FLAGS)

@@ -27,7 +27,7 @@ def test_the_table_of_modules_agrees_with_pyproject():
     assert {extra: list_packages(modules) for extra, modules in EXTRAS.items()} == {
         extra: set(list_requirements(extra)) for extra in EXTRAS
     }
-    assert PROJECT["optional-dependencies"].keys() == {*EXTRAS, "all", "dev"}
+    assert PROJECT["optional-dependencies"].keys() == {*EXTRAS, "all", "docs", "dev"}
     assert PROJECT["optional-dependencies"]["all"] == [f"vera[{','.join(EXTRAS)}]"]
 
 

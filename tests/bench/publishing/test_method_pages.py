@@ -9,7 +9,7 @@ from bench.paper.pages.method_numbers import LINES
 from bench.publishing.method_pages import list_methods, render_knobs
 from vera.spec.registry import joint_methods, methods
 
-PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
+PAGES = sorted(path for path in (ROOT / "docs" / "methods").glob("*.md") if path.name != "README.md")
 PARTS = ["Equation", "Knobs", "Deviations from the paper", "Numbers", "Command"]
 
 
