@@ -39,6 +39,8 @@ class Column:
     key: str
     header: str
     digits: int = 2
+    only_in_csv: bool = False
+    """Whether readers of the printed table do not need it."""
 
 
 @dataclass(frozen=True)

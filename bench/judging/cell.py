@@ -15,7 +15,7 @@ from bench.judging.student_t import t_quantile
 
 LEVEL = 0.95
 Better = Literal["higher", "lower"]
-Verdict = Literal["agrees", "above", "below", "undetermined"]
+Verdict = Literal["agrees", "equal", "above", "below", "undetermined"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Cell:
     """Number of runs that the paper's value is the mean of."""
     seeds: tuple[int, ...] = ()
     """The seeds of the values, in their order; empty if they are not known."""
+    exact_digits: int | None = None
+    """For a count, which is equal to the paper's or not: the decimals that the paper prints."""
+    is_biased: bool = False
+    """Whether the values are a biased selection: some are of trials that diverged later. No value of the
+    paper agrees with them."""
 
     @property
     def n(self) -> int:
@@ -80,14 +85,17 @@ class Cell:
 
         For a paper's value that is the mean of m runs, the prediction interval is √(1 + n / m) times as wide
         as the interval of our mean. If some trials diverged the verdict is undetermined, because the
-        remaining seeds are a biased selection.
+        remaining seeds are a biased selection. A count needs no interval: it equals the paper's or not.
         """
-        if self.difference is None:
+        if self.mean is None or self.difference is None:
             return None
-        if self.half_width is None or self.diverged:
-            return "undetermined"
-        if abs(self.difference) <= self.half_width * math.sqrt(1 + self.n / self.paper_runs):
-            return "agrees"
+        if self.exact_digits is not None and round(self.mean, self.exact_digits) == self.paper:
+            return "equal"
+        if self.exact_digits is None:
+            if self.half_width is None or self.diverged or self.is_biased:
+                return "undetermined"
+            if abs(self.difference) <= self.half_width * math.sqrt(1 + self.n / self.paper_runs):
+                return "agrees"
         return "above" if self.difference > 0 else "below"
 
 

@@ -93,15 +93,16 @@ class MixtureResults:
             marks = ["† paper"] * bool(self.describe_excess(label)) + ["† best of ten"] * self.is_flattered(
                 label
             )
-            missing = Cell(reason=cell.reason)
+            missing, paper = Cell(reason=cell.reason), find_paper_value(self.toy, label)
+            is_biased = shown in self.likelihood and self.likelihood[shown].diverged > 0
             yield {
                 "dataset": self.toy.name,
                 "method": label,
-                LIKELIHOOD: cell,
+                LIKELIHOOD: replace(cell, paper=paper),
                 BEST_OF_TEN: self.best_of_ten[label],
                 "ceiling": self.ceiling,
                 BEST_EVALUATION: during_training.get(shown, missing),
-                BEST_OF_EITHER: replace(either.get(shown, missing), paper=find_paper_value(self.toy, label)),
+                BEST_OF_EITHER: replace(either.get(shown, missing), paper=paper, is_biased=is_biased),
                 "remark": ", ".join([*chosen, *self.count_late_divergences(shown, either), *marks]),
             }
 
@@ -110,12 +111,12 @@ class MixtureResults:
         if label not in either or either[label].n <= self.likelihood[label].n:
             return []
         late = either[label].n - self.likelihood[label].n
-        return [f"{late} of {either[label].total} diverged after a look"]
+        return [f"{late} of {either[label].total} diverged later"]
 
     def describe_sigma(self, by_rule: str | None) -> list[str]:
         """Remarks on PCD at its best: its σ, and the σ that the paper's rule selects if it is another."""
         end, rule = ((label or "").removeprefix("PCD ") for label in (self.sigma, by_rule))
-        return [end] * bool(end) + [f"by the better of these two {rule}"] * (rule not in ("", end))
+        return [end] * bool(end) + [f"by the paper's rule {rule}"] * (rule not in ("", end))
 
 
 def find_paper_value(toy: DataSetting, label: str) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from bench.artifact import Artifact, Column, Sheet, Value
+from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, require_all
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR
@@ -29,6 +30,8 @@ FACTS = {
     "classes": "classes",
     "max_class_percent": "largest class, %",
 }
+PRINTED_DIGITS = {"max_class_percent": 1}
+"""Decimals of the paper's numbers; none for a count."""
 
 
 def make_facts_trial(table: TableSetting, profile: Profile) -> Trial:
@@ -51,9 +54,10 @@ def find_paper_facts(table: TableSetting) -> dict[str, float]:
     return {fact: PAPER.read_value("Table 8", dataset=table.reference, metric=fact) for fact in FACTS}
 
 
-def is_equal(fact: str, ours: float, paper: float) -> bool:
-    """Whether a count equals the paper's, which prints percentages with one digit."""
-    return round(ours, 1) == paper if fact == "max_class_percent" else ours == paper
+def read_fact(results: Results, table: TableSetting, fact: str) -> Cell:
+    """A count of the loaded data beside the paper's, which it equals or not."""
+    found = results.cell(make_facts_trial(table, results.profile), fact, find_paper_facts(table).get(fact))
+    return replace(found, exact_digits=PRINTED_DIGITS.get(fact, 0))
 
 
 def check_all_counts(results: Results) -> Finding:
@@ -65,16 +69,15 @@ def check_all_counts(results: Results) -> Finding:
 
 def check_counts(results: Results, table: TableSetting) -> Finding:
     """Whether all counts of one data set are the paper's."""
-    trial, paper = make_facts_trial(table, results.profile), find_paper_facts(table)
-    found = {fact: mean for fact in FACTS if (mean := results.cell(trial, fact).mean) is not None}
-    if len(found) < len(FACTS):
+    found = {fact: read_fact(results, table, fact) for fact in FACTS}
+    if any(cell.mean is None for cell in found.values()):
         return Finding("undetermined", f"{table.name} was not loaded")
     wrong = [
-        f"{FACTS[fact]} {format_exact(value)}, in the paper {format_exact(paper[fact])}"
-        for fact, value in found.items()
-        if not is_equal(fact, value, paper[fact])
+        f"{FACTS[fact]} {format_exact(cell.mean or 0)}, in the paper {format_exact(cell.paper or 0)}"
+        for fact, cell in found.items()
+        if cell.verdict != "equal"
     ]
-    notes = read_data_notes(results.find_rows(trial))
+    notes = read_data_notes(results.find_rows(make_facts_trial(table, results.profile)))
     evidence = "; ".join((*(wrong or ["all four equal"]), *notes))
     return Finding("refuted" if wrong else "supported", f"{table.name}: {evidence}")
 
@@ -98,7 +101,7 @@ class Table8(Artifact):
     )
     columns = (
         Column("dataset", "data"),
-        *(Column(fact, header, 1 if fact == "max_class_percent" else 0) for fact, header in FACTS.items()),
+        *(Column(fact, header, PRINTED_DIGITS.get(fact, 0)) for fact, header in FACTS.items()),
     )
 
     def trials(self, profile: Profile) -> Iterator[Trial]:
@@ -112,5 +115,4 @@ class Table8(Artifact):
         return Sheet(self.name, self.title, caption, self.columns, lines, results.profile, notes)
 
     def line(self, results: Results, table: TableSetting) -> dict[str, Value]:
-        trial, paper = make_facts_trial(table, results.profile), find_paper_facts(table)
-        return {"dataset": table.name} | {fact: results.cell(trial, fact, paper.get(fact)) for fact in FACTS}
+        return {"dataset": table.name} | {fact: read_fact(results, table, fact) for fact in FACTS}

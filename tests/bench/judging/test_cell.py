@@ -1,6 +1,7 @@
 """Cells: intervals as in scipy, counts of all outcomes, and verdicts against the paper's value."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -105,3 +106,20 @@ def test_the_seeds_of_a_cell_are_those_of_its_values():
     cell = make_cell(pairs, seeds=(0, 1, 2, 3))
     assert dict(zip(cell.seeds, cell.values, strict=True)) == {0: 1.0, 3: 2.0}
     assert make_cell(pairs).seeds == ()
+
+
+def test_a_count_is_equal_or_not_whatever_the_number_of_runs():
+    def verdict(value, paper, digits=0):
+        return replace(make_cell([("ok", value)], paper), exact_digits=digits).verdict
+
+    assert (verdict(523.0, 523.0), verdict(521.0, 523.0), verdict(525.0, 523.0)) == (
+        "equal",
+        "below",
+        "above",
+    )
+    assert (verdict(19.44, 19.4, 1), verdict(19.46, 19.4, 1)) == ("equal", "above")
+
+
+def test_a_biased_selection_agrees_with_nothing():
+    cell = make_cell([("ok", 1.0), ("ok", 3.0)], 2.0)
+    assert (cell.verdict, replace(cell, is_biased=True).verdict) == ("agrees", "undetermined")

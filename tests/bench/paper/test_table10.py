@@ -95,7 +95,7 @@ def test_lines_have_means_the_ceiling_and_the_papers_value_with_the_papers_rule(
         lines["VERA λ=0.1"][key] for key in ("test_log_likelihood", "best_of_ten_batches", "best_of_either")
     )
     assert (honest.mean, flattered.mean, judged_by.mean) == tuple(map(pytest.approx, (-5.99, -5.49, -5.49)))
-    assert (honest.paper, flattered.paper, judged_by.paper) == (None, None, -3.24)
+    assert (honest.paper, flattered.paper, judged_by.paper) == (-3.24, None, -3.24)
     assert lines["VERA λ=0.1"]["ceiling"] == pytest.approx(CEILINGS["rings"])
     assert lines["PCD σ=1"]["test_log_likelihood"].reason == "diverged 2 of 2"
     assert [label for label, line in lines.items() if line["best_of_either"].paper is None] == PCD

@@ -3,7 +3,7 @@ batches."""
 
 from dataclasses import replace
 
-from table10_helpers import lines_of, record
+from table10_helpers import TABLE, lines_of, record
 from toys_helpers import record_of, results_of
 
 from bench.paper.experiments.toys import MIXTURE, label_pcd
@@ -89,7 +89,9 @@ def test_by_the_papers_rule_a_sigma_that_diverged_keeps_its_evaluations(tmp_path
     line = lines_of(results_of(tmp_path, made))[BEST_PCD]
     assert line["test_log_likelihood"].values == (-20.0, -20.0), "the best at the end has no diverged seed"
     assert line["best_of_either"].values == (-4.5, -4.25)
-    assert line["remark"] == "σ=0.01, by the better of these two σ=0.1, 1 of 2 diverged after a look"
+    assert (line["best_of_either"].is_biased, line["test_log_likelihood"].is_biased) == (True, False)
+    assert line["best_of_either"].verdict == "undetermined"
+    assert line["remark"] == "σ=0.01, by the paper's rule σ=0.1, 1 of 2 diverged later"
 
 
 def test_an_evaluation_after_the_divergence_does_not_count(tmp_path):
@@ -101,4 +103,14 @@ def test_an_evaluation_after_the_divergence_does_not_count(tmp_path):
     ]
     line = lines_of(results_of(tmp_path, [replace(made, curves=points)]))["PCD σ=0.1"]
     assert line["best_of_ten_looks"].values == (-4.0,)
-    assert line["remark"] == "1 of 1 diverged after a look"
+    assert line["remark"] == "1 of 1 diverged later"
+
+
+def test_the_notes_count_the_values_that_agree_by_either_rule(tmp_path):
+    made = [
+        record(MIXTURE.trial("VERA λ=1", "paper"), seed, value)
+        for seed, value in enumerate((-3.1, -3.0, -3.2))
+    ]
+    (note,) = [note for note in TABLE.render(results_of(tmp_path, made, "paper")).notes if "agree" in note]
+    assert "1 values 1 agree" in note
+    assert note.endswith("and 0 with the end of training.")

@@ -150,7 +150,7 @@ def test_counts_are_compared_with_the_paper(tmp_path):
     sheet = TABLE8.render(results_of(tmp_path / "good", [], "paper"))
     assert [entry["train_examples"].mean for entry in sheet.lines] == [6_300_000, 263_926, 6_617, 60_000]
     assert [strip.texts for strip in lay_out(sheet) if strip.header == "features"] == [
-        ("15", "174", "523", "784")
+        ("15 (equal)", "174 (equal)", "523 (equal)", "784 (equal)")
     ]
     assert "data of its own" in check_claim(TABLE8, "counts", results_of(tmp_path / "laptop", [])).evidence
 

@@ -1,11 +1,13 @@
 """The printed columns of a cell, and the heading and notes of a table."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from bench.artifact import Column, Sheet
 from bench.judging.cell import Cell, make_cell
+from bench.render.csv_table import render_csv
 from bench.render.layout import collect_notes, format_value, lay_out, make_heading
 
 ME = Column("a", "ours", 1)
@@ -123,16 +125,51 @@ def test_counts_are_shared_if_a_line_has_no_cell_in_a_later_column():
     assert texts(made, "diverged")[1]
 
 
-def test_columns_of_different_trials_have_counts_of_their_own():
-    made = sheet((THREE, DIVERGED), (BARE, BARE), columns=TWO)
+def test_a_cell_of_other_trials_names_its_own_counts():
+    made = sheet((THREE, DIVERGED), (BARE, BARE), (DIVERGED, THREE), columns=TWO)
     assert headers(made) == [
         "ours",
-        "n: ours",
-        "paper (its own setting): ours",
         "other",
-        "n: other",
-        "diverged: other",
+        "n",
+        "diverged",
+        "paper (its own setting)",
     ]
+    assert texts(made, "n") == ("3", "3", "1")
+    assert texts(made, "other") == ("2.0 (n = 1, diverged 1 of 2)", "2.0 ± 2.5", "2.0 ± 2.5 (n = 3)")
+
+
+def test_columns_with_the_same_value_of_the_paper_share_its_column():
+    made = sheet((THREE, make_cell([("ok", 1.0)], 1.5)), columns=TWO, profile="paper")
+    assert headers(made) == ["ours", "other", "n", "paper", "verdict: ours", "verdict: other"]
+    assert (texts(made, "paper"), texts(made, "verdict: ours")) == (("1.5",), ("agrees",))
+
+
+def test_columns_with_other_values_of_the_paper_have_a_column_each():
+    made = sheet((THREE, ONE), columns=TWO, profile="paper")
+    assert headers(made) == [
+        "ours",
+        "paper: ours",
+        "verdict: ours",
+        "other",
+        "paper: other",
+        "verdict: other",
+        "n",
+    ]
+    assert (texts(made, "paper: ours"), texts(made, "paper: other")) == (("1.5",), ("9",))
+
+
+def test_a_count_says_in_its_cell_whether_it_equals_the_papers():
+    counts = [replace(make_cell([("ok", 523.0)], paper), exact_digits=0) for paper in (523.0, 524.0, None)]
+    made = sheet(*counts, profile="paper")
+    assert headers(made) == ["ours", "n"]
+    assert texts(made, "ours") == ("523.0 (equal)", "523.0 (paper 524)", "523.0")
+
+
+def test_a_column_only_for_csv_is_not_printed():
+    hidden = replace(TWO[1], only_in_csv=True)
+    made = sheet((THREE, DIVERGED), columns=(ME, hidden))
+    assert headers(made) == ["ours", "n", "paper (its own setting)"]
+    assert "b_diverged" in render_csv(made).splitlines()[0]
 
 
 def test_columns_with_a_number_are_numeric():
