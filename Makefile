@@ -25,7 +25,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check check-install format reproduce-all figures report docs docs-check bench-step bench-engine clean
+.PHONY: help setup test lint check check-install release-check format reproduce-all figures report docs docs-check bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ check: lint test  ## lint and test
 check-install:  ## check that the core alone can train and the extra render alone can render
 	PYTHON=$(PYTHON) .ci/install
 
+release-check: $(DEV)  ## check version, changelog and tree, build the wheel and install it in new environments
+	$(BIN)/python .ci/release_check.py
+
 format: $(DEV)  ## reformat the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -107,4 +110,4 @@ bench-engine: $(STAMP)  ## measure the overhead of the sweep engine over plain R
 	$(BIN)/vera perf engine $(FLAGS)
 
 clean:  ## remove environments and caches, not results
-	rm -rf .venv .venv-render build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info
+	rm -rf .venv .venv-render build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info
