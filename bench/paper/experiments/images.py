@@ -174,8 +174,8 @@ SMALL_VERA = {
     "warmup": 0,
 }
 RATES = {"lr": (3e-4, 1e-3, 3e-3, 1e-2)}
-CHAIN_RATES = {"lr": (1e-4, 3e-4, 1e-3, 3e-3)}
-"""For lines that train with Langevin chains: from 1e-3 on they diverge."""
+CHAIN_RATES = {"lr": (3e-5, 1e-4, 3e-4, 1e-3)}
+"""For lines that train with Langevin chains: at 1e-3 they diverge."""
 VERA_RATES = {"lr": (1e-3, 2e-3, 4e-3, 8e-3)}
 GFLOP = 2_290.0
 """Of a step of the classifier. WRN-28-10 takes 762 forward for a batch of 64, three times that with its
