@@ -8,10 +8,12 @@ takes the place of CIFAR100 in the figures: the 8 × 8 digits of scikit-learn. T
 digits; no number measured on them is compared with CIFAR10.
 
 The paper's learning rates are for 200 epochs, so at `laptop` every line has a tuning grid (the sweep
-`table3-grid`): four learning rates of the classifier, each with the seeds 100 and 101, on MNIST. The rule is
-the same for all lines. Of the rates whose mean accuracy is within a point of the line's best, the one with
-the lowest mean Fréchet distance of samples is chosen; a line without samples takes the most accurate. A best
-rate at the edge of its grid asks for further rates beyond it.
+`table3-grid`) of four learning rates of the classifier on MNIST. The rule is the same for all lines. Of the
+rates whose accuracy is within a point of the line's best, the one with the lowest Fréchet distance of
+samples is best; in a line without samples it is the most accurate. All rates are trained with the seed 100,
+and the two best of a line with the seed 101 as well, or the best alone if the second is two points less
+accurate. The means over both seeds decide. A best rate at the edge of its grid asks for further rates
+beyond it: JEM without data noise has a fifth.
 
 λ was chosen by hand before that sweep, by the paper's recipe to begin at 1 and to lower it until training is
 stable. At 10⁻⁴, the paper's value for larger images, the generator of α = 100 stays at a few digits.
@@ -165,7 +167,7 @@ VERA_DECAY = {"decay_at": (150, 175)}
 NO_DROPOUT = {"energy": {"dropout": 0.0}}
 SMALL_BUFFER = {"capacity": 1_000, "sampler_steps": 10, "warmup": 0}
 SMALL_VERA = {
-    "lr": 2e-3,
+    "lr": 4e-3,
     "generator_lr": 1e-3,
     "posterior_lr": 1e-3,
     "entropy_weight": 1e-2,
@@ -174,8 +176,8 @@ SMALL_VERA = {
     "warmup": 0,
 }
 RATES = {"lr": (3e-4, 1e-3, 3e-3, 1e-2)}
-CHAIN_RATES = {"lr": (3e-5, 1e-4, 3e-4, 1e-3)}
-"""For lines that train with Langevin chains: at 1e-3 they diverge."""
+CHAIN_RATES = {"lr": (1e-4, 3e-4, 1e-3, 3e-3)}
+"""For lines that train with Langevin chains: from 1e-3 on they diverge."""
 VERA_RATES = {"lr": (1e-3, 2e-3, 4e-3, 8e-3)}
 GFLOP = 2_290.0
 """Of a step of the classifier. WRN-28-10 takes 762 forward for a batch of 64, three times that with its
@@ -185,7 +187,7 @@ LINES = (
     Line(
         "Classifier",
         method={"name": "supervised", **ADAM},
-        laptop={"lr": 1e-3, "warmup": 0},
+        laptop={"lr": 3e-3, "warmup": 0},
         laptop_grid=RATES,
         epochs=DECAY,
         reference={"method": "Classifier"},
@@ -195,7 +197,7 @@ LINES = (
     Line(
         "JEM",
         method=JEM,
-        laptop={"lr": 1e-3, **SMALL_BUFFER},
+        laptop={"lr": 3e-4, **SMALL_BUFFER},
         laptop_grid=CHAIN_RATES,
         epochs=DECAY,
         networks=NO_DROPOUT,
@@ -207,8 +209,8 @@ LINES = (
     Line(
         "JEM without data noise",
         method={**JEM, "data_noise": 0.0},
-        laptop={"lr": 1e-3, **SMALL_BUFFER},
-        laptop_grid=CHAIN_RATES,
+        laptop={"lr": 1e-4, **SMALL_BUFFER},
+        laptop_grid={"lr": (3e-5, *CHAIN_RATES["lr"])},
         epochs=DECAY,
         networks=NO_DROPOUT,
         restarts=2,
@@ -228,7 +230,7 @@ LINES = (
     Line(
         "HDGE + log p(x)",
         method={**HDGE, "density_weight": 1.0},
-        laptop={"lr": 1e-3, "queue": 4_096, **SMALL_BUFFER},
+        laptop={"lr": 3e-4, "queue": 4_096, **SMALL_BUFFER},
         laptop_grid=CHAIN_RATES,
         epochs=DECAY,
         networks=NO_DROPOUT,
