@@ -11,9 +11,9 @@ The paper's learning rates are for 200 epochs, so at `laptop` every line has a t
 `table3-grid`) of four learning rates of the classifier on MNIST. The rule is the same for all lines. Of the
 rates whose accuracy is within a point of the line's best, the one with the lowest Fréchet distance of
 samples is best; in a line without samples it is the most accurate. All rates are trained with the seed 100,
-and the two best of a line with the seed 101 as well, or the best alone if the second is two points less
-accurate. The means over both seeds decide. A best rate at the edge of its grid asks for further rates
-beyond it: JEM without data noise has a fifth.
+and the two best of a line with the seed 101 as well, or the best alone if it is better in both. The means
+over both seeds decide. A best rate at the edge of its grid asks for further rates beyond it: JEM without
+data noise has a fifth.
 
 λ was chosen by hand before that sweep, by the paper's recipe to begin at 1 and to lower it until training is
 stable. At 10⁻⁴, the paper's value for larger images, the generator of α = 100 stays at a few digits.
