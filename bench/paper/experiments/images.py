@@ -219,7 +219,7 @@ LINES = (
     Line(
         "HDGE",
         method={**HDGE, "density_weight": 0.0},
-        laptop={"lr": 1e-3, "queue": 4_096, "warmup": 0},
+        laptop={"lr": 3e-3, "queue": 4_096, "warmup": 0},
         laptop_grid=RATES,
         epochs=DECAY,
         networks=NO_DROPOUT,
@@ -242,7 +242,7 @@ LINES = (
     Line(
         "VERA α=100",
         method={**VERA, "alpha": 100.0, **FOR_LABELS},
-        laptop=SMALL_VERA,
+        laptop={**SMALL_VERA, "lr": 2e-3},
         laptop_grid=VERA_RATES,
         roles=PAIR,
         epochs=VERA_DECAY,
