@@ -12,7 +12,7 @@ from bench.judging.results import Results
 from bench.judging.tuning import find_tuning_results
 from bench.paper.experiments.tabular import TABULAR, spell_configuration
 from bench.paper.experiments.tabular_data import TableSetting
-from bench.paper.experiments.tabular_tuning import CHOSEN
+from bench.paper.experiments.tabular_tuning import CHOSEN, MOVES_TRIED
 from bench.paper.tables.accuracy import ACCURACY
 from sweeps.trial.identity import Trial
 
@@ -35,11 +35,14 @@ def describe_tuning(results: Results) -> Iterator[str]:
         return
     seeds = " and ".join(map(str, TUNING_SEEDS))
     yield (
-        f"The settings of every line on each data set were chosen with seeds {seeds} by mean accuracy, from "
-        f"as many configurations for one line as for another ({COMMAND}; {where} has {sum(counts)} trials of "
+        f"The settings of every line on the sets of digits were chosen with seeds {seeds} by mean accuracy, "
+        f"from as many configurations for one line as for another ({COMMAND}; {where} has {sum(counts)} trials of "
         f"{sum(map(bool, counts))} of the {len(counts)})."
     )
     for table in TABULAR.data(results.profile):
+        if table.name not in MOVES_TRIED:
+            yield f"On {table.name} nothing was searched: every line has the settings where a search starts."
+            continue
         chosen = [name_chosen(line.label, table) for line in TABULAR.lines]
         yield f"Chosen on {table.name}: {', '.join(chosen)}."
         for line in TABULAR.lines:

@@ -12,7 +12,7 @@ from toys_helpers import check_claim, record_of, results_of
 from bench.catalogue import catalogue
 from bench.paper.experiments.tabular import LINES, TABULAR
 from bench.paper.experiments.tabular_data import PAPER_TABLES, RECOMPUTED, RECOMPUTED_HUMAN
-from bench.paper.experiments.tabular_tuning import START, choose_settings, list_configurations
+from bench.paper.experiments.tabular_tuning import MOVES_TRIED, START, choose_settings, list_configurations
 from bench.paper.extras.reliability import pool_diagrams
 from bench.paper.tables.table8 import FACTS, SEED, make_facts_trial
 from bench.paper.tables.table9 import READINGS, find_differences
@@ -85,8 +85,9 @@ def test_paper_grid_has_decay_schedules_and_lengths():
     assert len({*specs}) == len(specs)
 
 
-@pytest.mark.parametrize("table", TABULAR.data("laptop"), ids=lambda table: table.name)
-def test_every_line_is_tuned_with_the_same_effort(table):
+@pytest.mark.parametrize("name", MOVES_TRIED)
+def test_every_line_is_tuned_with_the_same_effort(name):
+    table = next(table for table in TABULAR.data("laptop") if table.name == name)
     grids = {line.label: TABULAR.grid_trials(line, "laptop", table) for line in LINES}
     assert len({len(trials) for trials in grids.values()}) == 1
     trials = [trial for grid in grids.values() for trial in grid]
@@ -94,16 +95,16 @@ def test_every_line_is_tuned_with_the_same_effort(table):
     assert {trial.spec.seed for trial in trials} == {100}
 
 
-@pytest.mark.parametrize("table", TABULAR.data("laptop"), ids=lambda table: table.name)
+@pytest.mark.parametrize("name", MOVES_TRIED)
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.label)
-def test_settings_are_chosen_inside_of_what_was_tried(line, table):
-    tried = [{**START[line.label], **each} for each in list_configurations(line.label, table.name)]
-    chosen = choose_settings(line.label, table.name)
+def test_settings_are_chosen_inside_of_what_was_tried(line, name):
+    tried = [{**START[line.label], **each} for each in list_configurations(line.label, name)]
+    chosen = choose_settings(line.label, name)
     assert chosen in tried
-    for name, value in chosen.items():
-        values = {each[name] for each in tried}
+    for setting, value in chosen.items():
+        values = {each[setting] for each in tried}
         if isinstance(value, float | int) and len(values) > 1:
-            assert min(values) < value < max(values), name
+            assert min(values) < value < max(values), setting
 
 
 def test_length_and_schedule_of_a_line_decide_its_steps():
