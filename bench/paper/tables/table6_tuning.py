@@ -36,8 +36,8 @@ def describe_tuning(results: Results) -> Iterator[str]:
     seeds = " and ".join(map(str, TUNING_SEEDS))
     yield (
         f"The settings of every line on the sets of digits were chosen with seeds {seeds} by mean accuracy, "
-        f"from as many configurations for one line as for another ({COMMAND}; {where} has {sum(counts)} trials of "
-        f"{sum(map(bool, counts))} of the {len(counts)})."
+        "from as many configurations for one line as for another "
+        f"({COMMAND}; {where} has {sum(counts)} trials of {sum(map(bool, counts))} of the {len(counts)})."
     )
     for table in TABULAR.data(results.profile):
         if table.name not in MOVES_TRIED:
