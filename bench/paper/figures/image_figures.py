@@ -75,7 +75,7 @@ class StoredSamples:
 
     def show_sheet(self, array: str, title: str) -> ImagePanel:
         found = self.first.arrays.get(array)
-        image = None if found is None or not len(found) else tile_colour_images(found, COLUMNS)
+        image = None if found is None or not len(found) else tile_samples(found)
         return ImagePanel(title, image, self.reason)
 
     def show_chains(self) -> Iterator[ImagePanel]:
@@ -84,14 +84,14 @@ class StoredSamples:
         if found is None:
             yield ImagePanel(f"{self.data.name}: chains", None, self.reason)
         for number, chain in enumerate(() if found is None else found, 1):
-            yield ImagePanel(f"{self.data.name}: chain {number}", tile_colour_images(chain, COLUMNS))
+            yield ImagePanel(f"{self.data.name}: chain {number}", tile_samples(chain))
 
     def show_class(self, label: int) -> ImagePanel:
         title = f"{self.data.name}: {name_class(self.data, label)}"
         if "class_samples" not in self.first.arrays:
             return ImagePanel(title, None, self.reason)
         chosen = self.first.arrays["class_samples"][self.first.arrays["class_labels"] == label]
-        image = tile_colour_images(chosen, COLUMNS) if len(chosen) else None
+        image = tile_samples(chosen) if len(chosen) else None
         return ImagePanel(title, image, "no sample was put into this class")
 
     def show_all_classes(self) -> ImagePanel:
@@ -100,11 +100,21 @@ class StoredSamples:
         samples, labels = (self.first.arrays.get(name) for name in ("class_samples", "class_labels"))
         if samples is None or labels is None or not len(samples):
             return ImagePanel(title, None, self.reason)
-        counts = np.bincount(labels, minlength=self.classes or 0)
+        counts, samples = np.bincount(labels, minlength=self.classes or 0), add_margin(samples)
         sheet: NDArray[Any] = np.full((len(counts), counts.max(), *samples.shape[1:]), 255, samples.dtype)
         for label, count in enumerate(counts):
             sheet[label, :count] = samples[labels == label]
         return ImagePanel(title, tile_colour_images(sheet.reshape(-1, *samples.shape[1:]), int(counts.max())))
+
+
+def add_margin(images: NDArray[Any]) -> NDArray[Any]:
+    """Grey images with a black margin, because digits of 8 × 8 reach the edge; colour images as they are."""
+    margin = [(0, 0), (0, 0), (1, 1), (1, 1)]
+    return np.pad(images, margin) if images.shape[1] == 1 else images
+
+
+def tile_samples(images: NDArray[Any]) -> NDArray[Any]:
+    return tile_colour_images(add_margin(images), COLUMNS)
 
 
 def describe_acceptance(rows: Sequence[Row]) -> str:
@@ -215,10 +225,19 @@ def show_all_classes(samples: StoredSamples) -> list[ImagePanel]:
     return [samples.show_all_classes()]
 
 
-BY_CLASS = "Refined samples that the classifier puts into a class, the surest first."
-TWICE = "The generator's samples, and the same chains refined."
-declare(4, "unconditional samples", "Samples after MALA refinement.", show_unconditional, 0, 1)
-declare(7, "two MALA chains", "Every consecutive step of two chains, right, then down.", show_chains, 2)
+BY_CLASS = (
+    "Refined samples that the classifier puts into a class, the surest first: all should show that class."
+)
+TWICE = (
+    "The generator's samples, and the same chains refined. The same place in both sheets is one chain: "
+    "refinement should keep what it shows and make it clearer."
+)
+CHAINS = (
+    "Every consecutive step of two chains, right, then down. A chain that mixes passes from image to image; "
+    "one that refines stays with its own."
+)
+declare(4, "unconditional samples", "Samples after MALA refinement, of any class.", show_unconditional, 0, 1)
+declare(7, "two MALA chains", CHAINS, show_chains, 2)
 declare(9, "samples before and after MALA, first data set", TWICE, show_before_and_after, 0)
 declare(10, "samples before and after MALA, second data set", TWICE, show_before_and_after, 1)
 for k in range(10):

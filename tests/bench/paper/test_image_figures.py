@@ -67,7 +67,8 @@ def test_colour_mosaics_keep_channels_and_reading_order():
 )
 def test_figures_draw_stored_arrays(tmp_path, name, levels, title):
     drawing, axes = drawn(tmp_path, name)
-    assert [None if image is None else image[0, 0, 0] for image in images(axes)] == levels
+    assert [None if image is None else image[1, 1, 0] for image in images(axes)] == levels
+    assert all(image[0, 0, 0] == 0 for image in images(axes) if image is not None)
     assert title in axes[0].get_title()
     assert "57 % were accepted" in drawing.caption
 
@@ -75,7 +76,7 @@ def test_figures_draw_stored_arrays(tmp_path, name, levels, title):
 def test_chain_shows_every_step(tmp_path):
     _, axes = drawn(tmp_path, "figure7")
     (first, _) = images(axes)
-    assert (first == 3).all(axis=(0, 2)).sum() == 5 * SIDE
+    assert (first == 3).any(axis=(0, 2)).sum() == 5 * SIDE
 
 
 def test_empty_class_gives_the_reason(tmp_path):
@@ -96,7 +97,7 @@ def test_seven_figures_share_the_first_fourteen_classes(tmp_path, classes):
 def test_class_without_samples_has_a_white_row(tmp_path):
     _, axes = drawn(tmp_path, "classes")
     (sheet,) = images(axes)
-    rows = sheet[:: SIDE + 1, 0, 0]
+    rows = sheet[1 :: SIDE + 3, 1, 0]
     assert list(rows) == [10, 255, 30]
 
 
