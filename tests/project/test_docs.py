@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import textwrap
 
 import pytest
 import torch
@@ -20,6 +19,7 @@ from vera.tasks.build import build_task
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 EXAMPLES = ROOT / "docs" / "examples"
+MARK = "<!-- run by tests/project/test_docs.py -->"
 ONE_WORKER = ("--max-concurrent", 1)  # each worker that is started loads torch
 SHOWN = [
     (page, *found)
@@ -168,18 +168,18 @@ def test_labelled_data_of_a_plugin_replace_those_of_table6(tmp_path):
 
 def test_script_of_add_a_method_runs(noise_contrast, monkeypatch):
     text = (ROOT / "docs" / "add-a-method.md").read_text(encoding="utf-8")
-    (script,) = re.findall(r"^  ```python\n(.*?)^  ```", text, re.MULTILINE | re.DOTALL)
+    (script,) = re.findall(rf"{MARK}\n```python\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(ROOT)
     made = {}
-    exec(textwrap.dedent(script).replace("1_000", "10"), made)
+    exec(script.replace("1_000", "10"), made)
     assert made["result"].outcome == "ok"
 
 
-def test_line_that_creates_meg_works_in_the_readme_example():
+def test_line_that_creates_meg_works_in_the_example_of_the_trainer():
     page = (ROOT / "docs" / "methods" / "meg.md").read_text(encoding="utf-8")
     line = re.search(r"```python\n(method = .*?)\n```", page, re.DOTALL).group(1)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```python\n(import torch\nimport vera\n.*?)```", readme, re.DOTALL).group(1)
+    trainer = (ROOT / "docs" / "trainer.md").read_text(encoding="utf-8")
+    block = re.search(r"```python\n(import torch\nimport vera\n.*?)```", trainer, re.DOTALL).group(1)
     script, changed = re.subn(r"^method = .*$", lambda _: line, block, flags=re.MULTILINE)
     assert changed == 1
     made = {}
