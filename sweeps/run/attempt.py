@@ -170,7 +170,7 @@ class Attempt:
         result = self.trainer.result
         if result is not None and result.outcome == "ok":
             began = time.monotonic()
-            self.measurement = self.task.measure(self.trainer)
+            self.measurement = self.task.measure_run(self.trainer)
             self._measuring_seconds = time.monotonic() - began
             broken = [name for name, value in self.measurement.metrics.items() if not math.isfinite(value)]
             if broken:

@@ -19,7 +19,15 @@ from vera.recipes.networks import Network, NetworkSet
 from vera.recipes.prepare_data import find_shape, prepare_data
 from vera.saved.model import SavedModel
 from vera.spec.registry import Registry, joint_methods, methods
-from vera.spec.settings import Bound, Count, NonNegativeCount, check_names, settings_of, validate_arguments
+from vera.spec.settings import (
+    Bound,
+    Count,
+    Decay,
+    NonNegativeCount,
+    check_names,
+    settings_of,
+    validate_arguments,
+)
 from vera.training.callbacks import Callbacks
 from vera.training.trainer import Trainer
 
@@ -42,6 +50,7 @@ def train(
     seed: NonNegativeCount = 0,
     held_out: Share = 0.1,
     evaluate_every: Count | None = None,
+    ema: Decay | None = None,
     log_every: Count = 100,
     device: str = "cpu",
     checkpoint: str | Path | None = None,
@@ -59,13 +68,14 @@ def train(
       default they follow from the shape of the data; labelled data get a classifier as energy.
     - `start_from`: a model whose networks are trained on, with the scale and the classes of its data.
     - `held_out`: the share of points that do not train. The metrics of the model are measured on them.
+    - `ema`: the decay of averaged weights, such as .999; `model.averaged()` is then the model with these.
     - `checkpoint`: a file that is written during the run. If it exists, the run continues from it.
     """
     networks = NetworkSet.collect({"energy": energy, "generator": generator}, start_from)
     source = _read(data, label)
     cls = _find_method(method or _get_method_name(start_from), source)
     dataset = prepare_data(source, networks.takes_rows(cls), held_out, seed, start_from)
-    options: dict[str, Any] = {"seed": seed, "device": device, "checkpoint": checkpoint}
+    options: dict[str, Any] = {"seed": seed, "device": device, "checkpoint": checkpoint, "ema": ema}
     options |= {"progress": progress, "log_every": log_every, "on_log": on_log, "on_evaluate": on_evaluate}
     budget = {"steps": steps, "batch_size": batch_size, "evaluate_every": evaluate_every}
     trainer = _build_trainer(cls, networks, dataset, settings, budget, options)

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 import vera
 from vera.data.contract import DataSet
 from vera.data.labelled import LabelledBatch, Split
-from vera.errors import IncompatibleModel, SettingError, UnknownName
+from vera.errors import IncompatibleModel, UnknownName
 from vera.methods.contract import Method
 from vera.saved.facts import ModelFacts
 from vera.saved.rebuild import check_forward
@@ -21,6 +20,7 @@ from vera.spec.registry import estimators, models
 from vera.spec.resolve import infer_settings, resolve_component, resolve_spec
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component, TrialSpec
+from vera.training.averaging import WeightAverage, copy_network
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
@@ -59,9 +59,13 @@ def capture_model(
         versions=collect_versions(),
         **texts,
     )
-    networks = {role: _copy_network(role, network) for role, network in method.networks().items()}
+    networks = {role: copy_network(role, network) for role, network in method.networks().items()}
     tensors = {"data.mean": mean, "data.deviation": deviation}
-    return networks, facts, tensors | dict(_collect_scale(trainer.data)) | dict(_collect_state(method))
+    return (
+        networks,
+        facts,
+        tensors | dict(_collect_scale(trainer.data)) | dict(_collect_state(method, trainer.average)),
+    )
 
 
 def resolve_networks(
@@ -122,28 +126,14 @@ def _collect_scale(data: DataSet) -> Iterator[tuple[str, Tensor]]:
         yield from zip(("data.centre", "data.width"), data.scale, strict=True)
 
 
-def _collect_state(method: Method) -> Iterator[tuple[str, Tensor]]:
-    """The posterior scale η and averaged weights, if the method has them (`ema`: role to network)."""
+def _collect_state(method: Method, average: WeightAverage | None) -> Iterator[tuple[str, Tensor]]:
+    """The posterior scale η and averaged weights, where they exist."""
     log_eta = getattr(getattr(method, "entropy", None), "log_eta", None)
     if isinstance(log_eta, Tensor):
         yield "method.entropy.log_eta", log_eta.detach().clone()
-    averaged = getattr(method, "ema", None)
-    for role, network in averaged.items() if isinstance(averaged, Mapping) else ():
-        for name, tensor in network.state_dict().items():
-            yield f"ema.{role}.{name}", tensor.detach().clone()
-
-
-def _copy_network(role: str, network: nn.Module) -> nn.Module:
-    try:
-        # Files hold no memory layout, so the copy gets the usual one: the file and the copy then agree.
-        copy: nn.Module = deepcopy(network).to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-        return copy
-    except Exception as error:  # a user's module can hold anything
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise SettingError(
-            f"The {role} ({type(network).__name__}) cannot be copied: {reason}. "
-            "Keep state in parameters and buffers only."
-        ) from error
+    for role, weights in average.state_dict()["networks"].items() if average is not None else ():
+        for name, tensor in weights.items():
+            yield f"ema.{role}.{name}", tensor
 
 
 def _to_plain(value: Any) -> Any:

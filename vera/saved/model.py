@@ -100,6 +100,20 @@ class SavedModel:
         """Copies of all networks by role, in training mode: `VERA(**model.copy_networks())` trains on."""
         return {role: deepcopy(network).train() for role, network in self.networks.items()}
 
+    def averaged(self) -> Self:
+        """The same model with its averaged weights; the run must have kept them (`ema=0.999`)."""
+        networks = self.copy_networks()
+        for role, network in networks.items():
+            prefix = f"ema.{role}."
+            weights = {n.removeprefix(prefix): t for n, t in self.tensors.items() if n.startswith(prefix)}
+            if not weights:
+                raise IncompatibleModel(
+                    "The model has no averaged weights: train it with ema=0.999 to have them."
+                )
+            network.load_state_dict(weights)
+        others = {name: t for name, t in self.tensors.items() if not name.startswith("ema.")}
+        return type(self)(networks, self.facts, others)
+
     @property
     def spec(self) -> TrialSpec | None:
         """The spec of the training run with all defaults written out, or None if it had no spec."""

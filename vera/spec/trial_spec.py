@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vera.errors import SettingError
-from vera.spec.settings import Count, NonNegativeCount, check_fields, check_names, settings_of
+from vera.spec.settings import Count, Decay, NonNegativeCount, check_fields, check_names, settings_of
 
 Component = Mapping[str, Any]
 """A registered name with its settings: {"name": ..., setting: value, ...}."""
@@ -24,7 +24,8 @@ class TrialSpec:
 
     `task` decides what is trained and measured (see vera/tasks/contract.py); it is a name or a component with
     settings. The model is evaluated every `evaluate_every` steps. A run that diverges starts again from
-    scratch with another seed, at most `restarts` times; each restart is recorded in the trial's row.
+    scratch with another seed, at most `restarts` times; each restart is recorded in the trial's row. With
+    `ema`, a decay such as .999, an average of the weights is measured too; it is in no id while it is None.
     """
 
     dataset: Component
@@ -36,6 +37,7 @@ class TrialSpec:
     evaluate_every: Count | None = None
     restarts: NonNegativeCount = 0
     task: str | Component = "density"
+    ema: Decay | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -54,8 +56,9 @@ class TrialSpec:
         return {"name": self.task} if isinstance(self.task, str) else self.task
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain data."""
-        return asdict(self)
+        """The fields as plain data, without `ema` while it is None."""
+        fields = asdict(self)
+        return {name: value for name, value in fields.items() if name != "ema" or value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSpec":

@@ -109,6 +109,7 @@ def assemble_trainer(
 ) -> Trainer:
     """A Trainer with the steps, batch size and seed of the spec, which is stored in its checkpoints."""
     budget: dict[str, Any] = {"steps": spec.steps, "batch_size": spec.batch_size, "seed": spec.seed}
+    options = {"ema": spec.ema} | options
     trainer = Trainer(method, dataset, device=device, **budget, **options)
     trainer.spec = spec.to_dict()
     return trainer

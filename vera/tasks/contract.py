@@ -14,6 +14,7 @@ from torch import Tensor
 
 from vera.spec.registry import Registry, methods
 from vera.spec.trial_spec import TrialSpec
+from vera.training.averaging import PREFIX
 from vera.training.trainer import Trainer
 
 
@@ -42,6 +43,19 @@ class Task(ABC):
     @abstractmethod
     def measure(self, trainer: Trainer) -> Measurement:
         """The final metrics and arrays of a run whose outcome is "ok"."""
+
+    def measure_run(self, trainer: Trainer) -> Measurement:
+        """The measurement of the trained weights and, under names with `ema_`, of averaged weights if the run
+        has them."""
+        plain = self.measure(trainer)
+        if trainer.average is None:
+            return plain
+        with trainer.use_averaged_weights():
+            averaged = self.measure(trainer)
+        return Measurement(
+            plain.metrics | {f"{PREFIX}{name}": value for name, value in averaged.metrics.items()},
+            plain.arrays | {f"{PREFIX}{name}": array for name, array in averaged.arrays.items()},
+        )
 
     def preflight(self, spec: TrialSpec, data_dir: str | Path | None = None) -> Sequence[str]:
         """Raise if the measurement will not be possible: a file is missing or damaged, or the data is of the

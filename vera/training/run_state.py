@@ -4,6 +4,8 @@ It holds everything that the next step depends on: method, position in the data,
 a run that is saved, restored and continued is bit-identical to an uninterrupted one on the same device.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +16,7 @@ from vera.data.contract import DataSet, Stream
 from vera.data.labelled import LabelledBatch
 from vera.errors import CheckpointError, VeraError
 from vera.methods.contract import Batch, Method
+from vera.training.averaging import PREFIX, WeightAverage
 from vera.training.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
 from vera.training.device import resolve_device
 from vera.training.journal import Journal
@@ -45,6 +48,7 @@ class RunState:
         seed: int,
         device: str,
         evaluate_every: int | None,
+        ema: float | None = None,
     ) -> None:
         self.method, self.data, self.journal = method, data, journal
         self.steps, self.batch_size, self.seed = steps, batch_size, seed
@@ -58,6 +62,8 @@ class RunState:
         """The step of the last row of the history that was passed to callbacks."""
         self._state: Literal["paused", "running", "broken"] = "paused"
         method.to(self.device)
+        self.average = None if ema is None else WeightAverage(method, ema)
+        self._uses_average = False
         self.dtype = method.energy_weights[0].dtype
         check_plain_data("the settings of the method", method.settings())
         with use_seed(derive_seed(seed, "training")):
@@ -78,8 +84,29 @@ class RunState:
 
     @property
     def evaluations(self) -> list[dict[str, float]]:
-        """All evaluations, as rows with a "step"."""
-        return self.journal.evaluations
+        """All evaluations, as rows with a "step". With averaged weights in use, those of these weights."""
+        if not self._uses_average:
+            return self.journal.evaluations
+        return [
+            {
+                name.removeprefix(PREFIX): value
+                for name, value in row.items()
+                if name.startswith((PREFIX, "step"))
+            }
+            for row in self.journal.evaluations
+        ]
+
+    @contextmanager
+    def use_averaged_weights(self) -> Iterator[None]:
+        """The averaged networks take the place of the trained ones inside the block."""
+        if self.average is None:
+            raise VeraError("This run has no averaged weights: build its Trainer with ema=0.999.")
+        with self.average.installed():
+            self._uses_average = True
+            try:
+                yield
+            finally:
+                self._uses_average = False
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint with everything that the next step depends on."""
@@ -102,7 +129,8 @@ class RunState:
 
     def identity(self) -> dict[str, Any]:
         """What distinguishes this run from others, as plain data; see `vera/training/run_identity.py`."""
-        return describe_run(self.method, self.data, self.batch_size, self.seed)
+        run = describe_run(self.method, self.data, self.batch_size, self.seed)
+        return run if self.average is None else {**run, "ema": self.average.decay}
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next step depends on; available only while the run is paused."""
@@ -120,6 +148,8 @@ class RunState:
         self.step, self.seconds = state["step"], state["seconds"]
         self.result = None if state["result"] is None else TrainingResult(**state["result"])
         self.method.load_state_dict(state["method"])
+        if self.average is not None:
+            self.average.load_state_dict(state["average"])
         self.stream.load_state_dict(state["stream"])
         self._random = {
             "cpu": state["random"]["cpu"].cpu(),
@@ -134,6 +164,7 @@ class RunState:
 
     def _snapshot(self) -> dict[str, Any]:
         result = None if self.result is None else vars(self.result).copy()
+        average = {} if self.average is None else {"average": self.average.state_dict()}
         return {
             "identity": self.identity(),
             "spec": self.spec,
@@ -144,6 +175,7 @@ class RunState:
             "stream": self.stream.state_dict(),
             "random": self._random,
             "journal": self.journal.state_dict(),
+            **average,
         }
 
     def _check_can_continue(self) -> None:

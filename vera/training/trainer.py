@@ -19,7 +19,8 @@ from vera.data.contract import DataSet
 from vera.data.user_dataset import as_dataset
 from vera.errors import CallbackError, SettingError, VeraError
 from vera.methods.contract import Method
-from vera.spec.settings import Count, NonNegativeCount, Positive, validate_arguments
+from vera.spec.settings import Count, Decay, NonNegativeCount, Positive, validate_arguments
+from vera.training.averaging import PREFIX
 from vera.training.callbacks import Callbacks, call_callbacks, list_callbacks, protect_training
 from vera.training.checkpoint import write_checkpoint
 from vera.training.interrupts import defer_interrupt
@@ -44,6 +45,9 @@ class Trainer(RunState):
     every evaluation; each may be a list of functions. `vera.loggers` has loggers for TensorBoard and
     Weights & Biases. `progress` shows a bar (default: in a terminal or notebook). `threads` is the number of
     CPU threads; see `vera/training/threads.py` for the default.
+
+    With `ema`, a decay such as .999, an average of the weights is kept beside them; see
+    `vera/training/averaging.py`. Evaluations measure both, the averaged weights under names with `ema_`.
     """
 
     @validate_arguments
@@ -66,6 +70,7 @@ class Trainer(RunState):
         on_log: Callbacks = None,
         on_evaluate: Callbacks = None,
         threads: Count | None = None,
+        ema: Decay | None = None,
     ) -> None:
         if not isinstance(method, Method):
             raise SettingError(
@@ -91,6 +96,7 @@ class Trainer(RunState):
             seed=seed,
             device=device,
             evaluate_every=evaluate_every,
+            ema=ema,
         )
 
     @validate_arguments
@@ -162,6 +168,8 @@ class Trainer(RunState):
     def _advance(self) -> None:
         self._state = "broken"  # until the step is done: an exception inside it leaves half a step
         metrics = self.method.step(self._next_batch(self.stream))
+        if self.average is not None:
+            self.average.update()
         self.step += 1
         self._state = "running"
         self.journal.record(self.step, metrics, last=self.step == self.steps)
@@ -191,6 +199,10 @@ class Trainer(RunState):
         self.journal.check_pending(self.step)
         with self._protect(f"evaluation {self.step}"):
             values = self.evaluate(self.method)
+        if self.average is not None:
+            with self.use_averaged_weights(), self._protect(f"evaluation {self.step}"):
+                averaged = self.evaluate(self.method)
+            values = {**values, **{f"{PREFIX}{name}": value for name, value in averaged.items()}}
         self.journal.record_evaluation(self.step, values)
         self._notify("on_evaluate", self.on_evaluate, self.evaluations[-1])
 

@@ -25,6 +25,7 @@ def add_model_verb(verbs: Subparsers, name: str, text: str, *examples: str) -> a
     """The parser of a verb that uses one model."""
     parser = add_store_verb(verbs, name, text, *examples)
     parser.add_argument("id", metavar="ID", help=MODEL_HELP)
+    parser.add_argument("--averaged", action="store_true", help="use the averaged weights of the model")
     return parser
 
 
@@ -34,7 +35,13 @@ def is_model_file(text: str) -> bool:
 
 
 def load_selected_model(arguments: argparse.Namespace) -> "SavedModel":
-    """The model of the file, or of the trial in the user's own store, else in the published one."""
+    """The model of the file, or of the trial in the user's own store, else in the published one; with its
+    averaged weights if the command asks for them."""
+    model = _read_selected_model(arguments)
+    return model.averaged() if arguments.averaged else model
+
+
+def _read_selected_model(arguments: argparse.Namespace) -> "SavedModel":
     from vera.saved.load import decode_model, load_model
 
     if is_model_file(arguments.id):

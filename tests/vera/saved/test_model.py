@@ -322,13 +322,23 @@ def test_an_unknown_device_is_refused():
 
 
 def test_averaged_weights_are_kept(tmp_path):
-    trainer = make_trainer("vera", "leaky_mlp", steps=2)
-    trainer.method.ema = {"energy": trainer.method.energy}
+    trainer = make_trainer("vera", "leaky_mlp", steps=2, ema=0.5)
+    trainer.run()
     components = network_components("vera", "leaky_mlp")
     SavedModel.from_trainer(trainer, networks=components).save(tmp_path / "m.safetensors")
     loaded = load_model(tmp_path / "m.safetensors")
-    for name, tensor in trainer.method.energy.state_dict().items():
-        assert torch.equal(loaded.tensors[f"ema.energy.{name}"], tensor)
+    for role, network in trainer.average.networks.items():
+        for name, tensor in network.state_dict().items():
+            assert torch.equal(loaded.tensors[f"ema.{role}.{name}"], tensor)
+    averaged, x = loaded.averaged(), torch.randn(5, 2)
+    with torch.no_grad():
+        torch.testing.assert_close(averaged.score(x), trainer.average.networks["energy"](x))
+        torch.testing.assert_close(loaded.score(x), trainer.method.energy(x))
+    assert not torch.equal(averaged.score(x), loaded.score(x))
+    averaged.save(tmp_path / "averaged.safetensors")
+    assert torch.equal(load_model(tmp_path / "averaged.safetensors").score(x), averaged.score(x))
+    with raises_with(IncompatibleModel, "ema=0.999"):
+        averaged.averaged()
 
 
 def test_a_failed_write_is_one_error_and_keeps_the_old_file(tmp_path, monkeypatch):
