@@ -1,4 +1,4 @@
-"""Data sets: three toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and user
+"""Data sets: seven toy densities, MNIST in logit space and as pixels (full and embedded), Gaussians, and user
 tensors.
 
 Labelled data are split by the seed of a trial: tables of the UCI archive, MNIST as a table, tables that
@@ -23,6 +23,7 @@ from vera.data.images.contract import ImageData, ImageSplit
 from vera.data.images.svhn import SVHN
 from vera.data.images.unseen import UnseenSet
 from vera.data.labelled import LabelledBatch, LabelledData, Split
+from vera.data.planar import Checkerboard, EightGaussians, Pinwheel, Spirals
 from vera.data.tables.contract import LabelledTable, TableContent
 from vera.data.tables.csv_table import CSVTable
 from vera.data.tables.embedded import BreastCancer, DigitsTable, Wine
@@ -39,12 +40,14 @@ __all__ = [
     "SVHN",
     "BreastCancer",
     "CSVTable",
+    "Checkerboard",
     "Circles",
     "Crop",
     "DataSet",
     "Digits32",
     "DigitsImages",
     "DigitsTable",
+    "EightGaussians",
     "EmbeddedMNISTImages",
     "EmbeddedMNISTLogit",
     "EmbeddedMNISTPixels",
@@ -62,9 +65,11 @@ __all__ = [
     "MNISTPixels",
     "MNISTTable",
     "Moons",
+    "Pinwheel",
     "PixelDigits",
     "Rings",
     "SmallCIFAR10",
+    "Spirals",
     "Split",
     "StackedMNIST",
     "Stream",

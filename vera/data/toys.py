@@ -28,42 +28,48 @@ from vera.training.random_state import derive_seed
 
 
 class Toy(DataSet):
-    """A curve in the plane, and the standard deviation of the noise around it."""
+    """A density in the plane that is known and can be sampled."""
 
     data_dim = 2
     version = 1
-    noise: float
-
-    @abstractmethod
-    def build_skeleton(self, n: int) -> Tensor:
-        """Return the points without noise from which a batch of n is drawn."""
 
     @abstractmethod
     def log_density(self, x: Tensor) -> Tensor:
         """Return log p of each row of x under the true density."""
-
-    def choose_points(self, n: int, rng: torch.Generator) -> Tensor:
-        """Return the indices of the skeleton points in a batch of n."""
-        return torch.randperm(n, generator=rng)
 
     @property
     def fingerprint(self) -> str:
         return compute_fingerprint(name=self.name, version=self.version)
 
     @validate_arguments
-    def stream(self, batch_size: Count, seed: int) -> Stream:
-        return ToyStream(self, batch_size, seed)
-
-    @validate_arguments
     def test_points(self, seed: int, n: Count | None = None) -> Tensor:
         """Return n new points (default: 100,000)."""
-        return ToyStream(self, n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
+        batch: Tensor = self.stream(n or 100_000, derive_seed(seed, TEST_POINTS)).next_batch()
+        return batch
 
 
-class ToyStream(Stream):
+class Curve(Toy):
+    """A curve in the plane, and the standard deviation of the noise around it."""
+
+    noise: float
+
+    @abstractmethod
+    def build_skeleton(self, n: int) -> Tensor:
+        """Return the points without noise from which a batch of n is drawn."""
+
+    def choose_points(self, n: int, rng: torch.Generator) -> Tensor:
+        """Return the indices of the skeleton points in a batch of n."""
+        return torch.randperm(n, generator=rng)
+
+    @validate_arguments
+    def stream(self, batch_size: Count, seed: int) -> Stream:
+        return CurveStream(self, batch_size, seed)
+
+
+class CurveStream(Stream):
     """New points in every batch; the skeleton is computed once."""
 
-    def __init__(self, toy: Toy, batch_size: int, seed: int) -> None:
+    def __init__(self, toy: Curve, batch_size: int, seed: int) -> None:
         super().__init__(seed)
         self.toy = toy
         self.batch_size = batch_size
@@ -75,7 +81,7 @@ class ToyStream(Stream):
 
 
 @datasets.register("moons")
-class Moons(Toy):
+class Moons(Curve):
     """Two interleaved half circles of radius 2, noise .2."""
 
     name = "moons"
@@ -109,7 +115,7 @@ class Moons(Toy):
 
 
 @datasets.register("circles")
-class Circles(Toy):
+class Circles(Curve):
     """Two concentric circles of radius 3 and 1.5, noise .24."""
 
     name = "circles"
@@ -124,7 +130,7 @@ class Circles(Toy):
 
 
 @datasets.register("rings")
-class Rings(Toy):
+class Rings(Curve):
     """Four concentric circles of radius 3, 2.25, 1.5 and .75, noise .08."""
 
     name = "rings"
