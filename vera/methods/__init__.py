@@ -12,6 +12,7 @@ from vera.methods.pcd import PCD
 from vera.methods.short_run import ShortRun
 from vera.methods.ssm import SSM
 from vera.methods.vera import VERA
+from vera.methods.vera_ar_dae import VERAARDAE
 from vera.methods.vera_hmc import VERAHMC
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "PCD",
     "SSM",
     "VERA",
+    "VERAARDAE",
     "VERAHMC",
     "CoopNet",
     "EnergyDiscrepancy",

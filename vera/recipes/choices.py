@@ -26,6 +26,7 @@ PAIR = {"lr": 1e-3, "generator_lr": 1e-3}
 TABLE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "vera": PAIR,
     "vera-hmc": PAIR,
+    "vera-ar-dae": PAIR,
     "meg": PAIR,
     "coopnet": {"lr": 1e-4, "generator_lr": 1e-3},
     "pcd": {"lr": 1e-3},
@@ -42,6 +43,7 @@ PLANE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     **TABLE_SETTINGS,
     "vera": PLANE_PAIR,
     "vera-hmc": PLANE_PAIR,
+    "vera-ar-dae": PLANE_PAIR,
     "meg": PLANE_PAIR,
     "ml": {"lr": 5e-3},
 }
@@ -50,6 +52,7 @@ IMAGE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     **TABLE_SETTINGS,
     "vera": IMAGE_PAIR,
     "vera-hmc": IMAGE_PAIR,
+    "vera-ar-dae": IMAGE_PAIR,
     "meg": IMAGE_PAIR,
     "pcd": {"lr": 1e-4},
     "dsm": {"lr": 3e-4},

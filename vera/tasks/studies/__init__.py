@@ -7,11 +7,18 @@ training steps.
 
 from vera.tasks.studies.axes import PrincipalAxes
 from vera.tasks.studies.ess_offset import EssOffsetTask, ShiftedProposal
-from vera.tasks.studies.estimators import EstimatorStudy, HMCStudy, ImportanceStudy, LatentStudy
+from vera.tasks.studies.estimators import (
+    DenoisingStudy,
+    EstimatorStudy,
+    HMCStudy,
+    ImportanceStudy,
+    LatentStudy,
+)
 from vera.tasks.studies.score_error import ScoreErrorTask, pca_generator
 from vera.tasks.studies.step_time import StepTimeComparison, StepTimeTask
 
 __all__ = [
+    "DenoisingStudy",
     "EssOffsetTask",
     "EstimatorStudy",
     "HMCStudy",

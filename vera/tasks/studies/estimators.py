@@ -14,14 +14,15 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from vera.entropy import EntropyGradient, HMCEntropy, ImportanceEntropy
+from vera.entropy import DenoisingEntropy, EntropyGradient, HMCEntropy, ImportanceEntropy
+from vera.entropy.denoising import count_outputs
 from vera.entropy.hmc import Force
 from vera.methods.contract import Method, Metrics
 from vera.models.generator import Generator
 from vera.models.linear import LinearGenerator
 from vera.spec.registry import Registry, estimators
-from vera.spec.settings import Count, NonNegativeCount, Positive
-from vera.tasks.studies.axes import PrincipalAxes
+from vera.spec.settings import Count, NonNegativeCount, Positive, Sizes
+from vera.tasks.studies.axes import AxisEntropy, PrincipalAxes
 
 E = TypeVar("E", bound=EntropyGradient)
 
@@ -58,6 +59,10 @@ class EstimatorStudy(Method, Generic[E]):
     def make_tuned_entropy(self) -> EntropyGradient:
         """The estimator as it is measured, after tuning."""
         return self.entropy
+
+    def make_measured_entropy(self) -> EntropyGradient:
+        """The tuned estimator as one of scores at points x. It runs in the coordinates of the axes."""
+        return AxisEntropy(self.make_tuned_entropy(), self.axes)
 
 
 @estimators.register("importance")
@@ -146,3 +151,31 @@ class LatentStudy(EstimatorStudy[LatentEntropy]):
 
     def step(self, x: Tensor) -> Metrics:
         return {"loss": self.entropy.direction(self.axes.generator, *self.make_pairs(x)).square().mean()}
+
+
+@estimators.register("denoising")
+@dataclass(eq=False, kw_only=True)
+class DenoisingStudy(EstimatorStudy[DenoisingEntropy]):
+    """AR-DAE, trained on points x themselves: along the axes it would not learn what lies across them.
+
+    After training it is a function of x, so all estimates at one point are equal.
+    """
+
+    repeats: Annotated[Count, "estimates for each pair; all are equal"] = 2
+    lr: Annotated[Positive, "learning rate of the denoising network"] = 1e-3
+    scale: Annotated[Positive, "δ, the deviation of the noise levels"] = 0.05
+    updates: Annotated[Count, "updates of the denoising network in a step"] = 5
+    hidden: Annotated[Sizes, "hidden layers of the denoising network"] = (128, 128)
+
+    def make_entropy(self) -> DenoisingEntropy:
+        settings: dict[str, Any] = {"lr": self.lr, "scale": self.scale, "updates": self.updates}
+        return DenoisingEntropy(
+            count_outputs(self.energy), hidden=self.hidden, like=self.energy.log_sigma, **settings
+        )
+
+    def step(self, x: Tensor) -> Metrics:
+        self.entropy.tune(self.energy, *self.energy.sample_pair(len(x)))
+        return {"loss": self.entropy.last_loss}
+
+    def make_measured_entropy(self) -> DenoisingEntropy:
+        return self.entropy

@@ -27,7 +27,6 @@ from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec, split_component
 from vera.tasks.build import assemble_trainer, build_dataset
 from vera.tasks.contract import Measurement, Task
-from vera.tasks.studies.axes import AxisEntropy
 from vera.tasks.studies.estimators import EstimatorStudy, ImportanceStudy
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
@@ -68,9 +67,7 @@ class ScoreErrorTask(Task):
             pairs = study.energy.sample_pair(study.pairs)
             images = _to_images(study.energy.sample(study.images)) if study.images else None
         with use_seed(derive_seed(trainer.seed, "measurement")):
-            error = score_error(
-                AxisEntropy(study.make_tuned_entropy(), study.axes), study.energy, pairs, study.repeats
-            )
+            error = score_error(study.make_measured_entropy(), study.energy, pairs, study.repeats)
             metrics = {name: getattr(error, name) for name in MEASURED} | {
                 "sigma": float(study.energy.sigma.detach())
             }
