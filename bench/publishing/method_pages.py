@@ -69,7 +69,7 @@ def render_numbers(tables: Iterable[QuotedTable], labels: Mapping[str, Sequence[
 
 
 def _describe_table(quoted: QuotedTable, lines: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    keys = [key for key in ("dataset", "unseen", "method") if lines and key in lines[0]]
+    keys = [key for key in ("dataset", "unseen", "measure", "method") if lines and key in lines[0]]
     compared = [quoted.compared_heading] if quoted.compared else []
     return {
         "title": quoted.title,

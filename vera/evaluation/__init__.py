@@ -26,7 +26,13 @@ from vera.evaluation.grid import (
     grid_log_normaliser,
 )
 from vera.evaluation.inception import TorchFidelityInception, TorchScriptInception, load_inception
-from vera.evaluation.likelihood import Estimate, LikelihoodEvaluation, best_of_batches, log_likelihood
+from vera.evaluation.likelihood import (
+    Estimate,
+    LikelihoodEvaluation,
+    best_of_batches,
+    estimated_log_likelihood,
+    log_likelihood,
+)
 from vera.evaluation.modes import count_modes, mode_numbers, mode_shares
 from vera.evaluation.outliers import (
     bin_scores,
@@ -74,6 +80,7 @@ __all__ = [
     "draw_training_samples",
     "effective_sample_size",
     "energy_distance",
+    "estimated_log_likelihood",
     "frechet_distance",
     "gaussian_ess",
     "grid_log_likelihood",

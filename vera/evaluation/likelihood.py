@@ -54,6 +54,15 @@ def log_likelihood(model: nn.Module, x: Tensor) -> Estimate:
         return Estimate.from_values(evaluate_in_chunks(model.log_prob, x.to(device)))
 
 
+def estimated_log_likelihood(energy: nn.Module, x: Tensor, log_normaliser: Tensor) -> Estimate:
+    """Return the mean of f(x) − c, where c is an estimate of log Z that training learned.
+
+    Trap: it lies above the true log-likelihood if c is too small, and no test of the model itself shows that.
+    """
+    with evaluation_mode(energy):
+        return Estimate.from_values(evaluate_in_chunks(energy, x.to(log_normaliser)) - log_normaliser)
+
+
 def best_of_batches(
     model: nn.Module, dataset: DataSet, seed: int, batches: int = 10, size: int = 200
 ) -> float:

@@ -8,6 +8,7 @@ from vera.methods.dsm import DSM
 from vera.methods.ed import EnergyDiscrepancy
 from vera.methods.meg import MEG
 from vera.methods.ml import MaximumLikelihood
+from vera.methods.nce import NCE
 from vera.methods.pcd import PCD
 from vera.methods.short_run import ShortRun
 from vera.methods.ssm import SSM
@@ -20,6 +21,7 @@ __all__ = [
     "CPSM",
     "DSM",
     "MEG",
+    "NCE",
     "PCD",
     "SSM",
     "VERA",

@@ -101,6 +101,10 @@ class Method(Stateful, ABC):
         """Return n of the samples that training contrasts with data, or None if it uses no samples."""
         return None
 
+    def estimate_log_normaliser(self) -> Tensor | None:
+        """Return the estimate of log Z that training learned, or None if it learns none."""
+        return None
+
     @classmethod
     def label(cls) -> str:
         """Return the registered name, or the class name if it is not registered."""

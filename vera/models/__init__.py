@@ -4,6 +4,7 @@ from vera.models.classifier import Classifier, DigitClassifier, MLPClassifier
 from vera.models.contract import CurvatureModel, Density, has_hessian
 from vera.models.conv import ConvEnergy, ConvGenerator, conv_generator
 from vera.models.dcgan import DCGANClassifier, DCGANEnergy, DCGANGenerator, dcgan_generator
+from vera.models.fitted_gaussian import FittedGaussian
 from vera.models.linear import LinearGenerator
 from vera.models.mixture import GaussianMixture
 from vera.models.mlp import MLP, MLPGenerator, StatisticsNetwork, mlp_generator, nice_generator
@@ -23,6 +24,7 @@ __all__ = [
     "DCGANGenerator",
     "Density",
     "DigitClassifier",
+    "FittedGaussian",
     "GaussianMixture",
     "LinearGenerator",
     "MLPClassifier",

@@ -30,6 +30,7 @@ TABLE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "meg": PAIR,
     "coopnet": {"lr": 1e-4, "generator_lr": 1e-3},
     "pcd": {"lr": 1e-3},
+    "nce": {"lr": 1e-3},
     "ml": {"lr": 1e-3},
     "dsm": {"lr": 1e-3},
     "ssm": {"lr": 1e-3},

@@ -1,9 +1,10 @@
 """Measures of a run on held-out points, as far as they are cheap.
 
-A normalised model is measured by its exact likelihood, any other model in the plane by quadrature on a grid,
-a classifier by its accuracy and calibration, a generator by the energy distance of its samples from the held-
-out points. Likelihoods are in the units of the data; the energy distance is in those of the networks. Trap:
-good samples do not imply a good f.
+A normalised model is measured by its exact likelihood, any other model in the plane by quadrature on a grid
+and, if its method learns an estimate of log Z, by that estimate; a classifier by its accuracy and
+calibration, a generator by the energy distance of its samples from the held-out points. Likelihoods are in
+the units of the data; the energy distance is in those of the networks. Trap: good samples do not imply a good
+f.
 """
 
 from torch import Tensor
@@ -13,7 +14,7 @@ from vera.data.labelled import Split
 from vera.errors import VeraError
 from vera.evaluation.classification import ClassificationEvaluation
 from vera.evaluation.grid import PlaneGrid, grid_log_likelihood
-from vera.evaluation.likelihood import log_likelihood
+from vera.evaluation.likelihood import estimated_log_likelihood, log_likelihood
 from vera.evaluation.samples import energy_distance
 from vera.methods.contract import Method
 from vera.models.classifier import Classifier
@@ -46,6 +47,10 @@ class HeldOutEvaluation:
                 "grid_log_likelihood": estimate.mean - self.log_volume,
                 "grid_rim_share": normaliser.rim_share,
             }
+        log_normaliser = method.estimate_log_normaliser()
+        if log_normaliser is not None:
+            estimate = estimated_log_likelihood(energy, self.points, log_normaliser)
+            metrics |= {"estimated_log_likelihood": estimate.mean - self.log_volume}
         return metrics | self._measure_samples(method)
 
     def _measure_samples(self, method: Method) -> dict[str, float]:

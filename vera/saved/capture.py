@@ -127,10 +127,13 @@ def _collect_scale(data: DataSet) -> Iterator[tuple[str, Tensor]]:
 
 
 def _collect_state(method: Method, average: WeightAverage | None) -> Iterator[tuple[str, Tensor]]:
-    """The posterior scale η and averaged weights, where they exist."""
+    """The posterior scale η, the estimate of log Z and averaged weights, where they exist."""
     log_eta = getattr(getattr(method, "entropy", None), "log_eta", None)
     if isinstance(log_eta, Tensor):
         yield "method.entropy.log_eta", log_eta.detach().clone()
+    log_normaliser = method.estimate_log_normaliser()
+    if log_normaliser is not None:
+        yield "method.log_normaliser", log_normaliser.detach().clone()
     for role, weights in average.state_dict()["networks"].items() if average is not None else ():
         for name, tensor in weights.items():
             yield f"ema.{role}.{name}", tensor

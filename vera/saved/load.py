@@ -12,7 +12,8 @@ from vera.saved.model import SavedModel
 from vera.saved.model_file import decode_model_file, read_model_file, report_file
 from vera.saved.rebuild import build_network, check_forward, check_tensors, fill_module
 
-ETA = "method.entropy.log_eta"
+METHOD_STATE = {"method.entropy.log_eta": (1, "one row of floats"), "method.log_normaliser": (0, "one float")}
+"""Tensors of a method: number of axes, and what that means."""
 
 
 def load_model(
@@ -93,7 +94,7 @@ def _group_tensors(tensors: Mapping[str, Tensor], facts: ModelFacts) -> dict[str
         else:
             raise ValueError(f"it has the tensor {name}, which belongs to no network")
     _check_data_tensors(others["data"], facts)
-    _check_eta(others["method"])
+    _check_method_state(others["method"])
     if any(name.count(".") < 2 or name.split(".")[1] not in groups for name in others["ema"]):
         raise ValueError("it has averaged weights (ema) of a network that it does not have")
     return groups | others
@@ -117,8 +118,10 @@ def _check_data_tensors(tensors: Mapping[str, Tensor], facts: ModelFacts) -> Non
         raise ValueError("data.deviation or data.width is negative")
 
 
-def _check_eta(tensors: Mapping[str, Tensor]) -> None:
-    if set(tensors) - {ETA}:
-        raise ValueError(f"it has unknown state of the method: {', '.join(sorted(set(tensors) - {ETA}))}")
-    if ETA in tensors and (tensors[ETA].ndim != 1 or not tensors[ETA].is_floating_point()):
-        raise ValueError(f"{ETA} must be one row of floats")
+def _check_method_state(tensors: Mapping[str, Tensor]) -> None:
+    if unknown := sorted(set(tensors) - set(METHOD_STATE)):
+        raise ValueError(f"it has unknown state of the method: {', '.join(unknown)}")
+    for name, tensor in tensors.items():
+        axes, meaning = METHOD_STATE[name]
+        if tensor.ndim != axes or not tensor.is_floating_point():
+            raise ValueError(f"{name} must be {meaning}")

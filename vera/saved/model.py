@@ -49,7 +49,7 @@ class SavedModel:
     `networks` are all networks of the training method by role, in evaluation mode. `facts` say how the model
     came about. `tensors` hold the rest of a model file: `data.mean` and `data.deviation` of the training
     points, and where they exist `data.centre` and `data.width` of scaled points, the posterior scale
-    `method.entropy.log_eta` and averaged weights `ema.*`.
+    `method.entropy.log_eta`, the estimate of log Z `method.log_normaliser` and averaged weights `ema.*`.
     """
 
     def __init__(
@@ -131,6 +131,12 @@ class SavedModel:
         return None if log_eta is None else log_eta.exp()
 
     @property
+    def log_normaliser(self) -> float | None:
+        """log Z of f: 0 for a normalised model, else the estimate that training learned; None without one."""
+        estimate = self.tensors.get("method.log_normaliser")
+        return 0.0 if isinstance(self.energy, Density) else None if estimate is None else float(estimate)
+
+    @property
     def device(self) -> torch.device:
         return next(self.energy.parameters()).device
 
@@ -151,16 +157,21 @@ class SavedModel:
 
     @validate_arguments
     def log_likelihood(self, x: Any, *, batch_size: Count | None = None) -> Any:
-        """Return log p(x) of each point, in nats. The model must be normalised."""
-        if not isinstance(self.energy, Density):
+        """Return log p(x) of each point, in nats.
+
+        The model must be normalised, or trained with an estimate of log Z, as by `nce`: f(x) − log Z is then
+        an estimate that can lie above the truth.
+        """
+        log_normaliser = self.log_normaliser
+        if log_normaliser is None:
             raise IncompatibleModel(
                 f"{type(self.energy).__name__} is not normalised, so it has no exact likelihood; score(x) "
                 "returns f(x). In 2-D, vera.evaluation.grid_log_likelihood integrates it on a grid."
             )
         width = self.tensors.get("data.width")
-        volume = 0.0 if width is None else float(width.log().sum())
-        log_prob = self.energy.log_prob
-        return self._evaluate(lambda points: log_prob(points) - volume, x, batch_size)
+        offset = log_normaliser + (0.0 if width is None else float(width.log().sum()))
+        log_density = self.energy.log_prob if isinstance(self.energy, Density) else self.energy
+        return self._evaluate(lambda points: log_density(points) - offset, x, batch_size)
 
     @validate_arguments
     def predict(self, x: Any, *, batch_size: Count | None = None) -> Any:

@@ -17,6 +17,7 @@ from vera.evaluation import (
     density_image,
     draw_exact_samples,
     energy_distance,
+    estimated_log_likelihood,
     grid_log_likelihood,
     posterior_ess,
     prior_ess,
@@ -70,7 +71,8 @@ class DensityTask(Task):
     def _measure_likelihood(self, trainer: Trainer) -> dict[str, float]:
         energy, data = trainer.method.energy, trainer.data
         if not isinstance(energy, Density):
-            return self._integrate_on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
+            on_grid = self._integrate_on_grid(energy, data, trainer.seed) if data.data_dim == 2 else {}
+            return on_grid | self._use_estimated_normaliser(trainer)
         metrics = {}
         if len(trainer.evaluations) > 1:
             best = max(row["test_log_likelihood"] for row in trainer.evaluations)
@@ -90,6 +92,22 @@ class DensityTask(Task):
             "grid_log_likelihood_se": estimate.standard_error,
             "grid_log_normaliser": normaliser.log_z,
             "grid_rim_share": normaliser.rim_share,
+        }
+
+    def _use_estimated_normaliser(self, trainer: Trainer) -> dict[str, float]:
+        """The mean of f − c over test points, if the method learns c, its estimate of log Z."""
+        log_normaliser = trainer.method.estimate_log_normaliser()
+        if log_normaliser is None:
+            return {}
+        try:
+            points = trainer.data.test_points(trainer.seed)
+        except SettingError:  # the data set has no test points
+            return {}
+        estimate = estimated_log_likelihood(trainer.method.energy, points, log_normaliser)
+        return {
+            "estimated_log_likelihood": estimate.mean,
+            "estimated_log_likelihood_se": estimate.standard_error,
+            "estimated_log_normaliser": float(log_normaliser),
         }
 
     def _measure_ess(self, method: Method) -> dict[str, float]:

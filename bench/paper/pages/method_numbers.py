@@ -34,6 +34,9 @@ QUOTED_TABLES = (
         compared=BEST_OF_EITHER,
         compared_heading="by nearly the paper's rule",
     ),
+    *_quote_profiles(
+        "table1", "Table 1, {}: cost of a step, and nats to maximum likelihood", "value", digits=2
+    ),
     *_quote_profiles("modes", "Modes of 1,000, {}", "modes"),
 )
 VERA_JOINT = ("VERA α=1", "VERA α=30", "VERA α=100")
@@ -59,6 +62,7 @@ LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "ssm": {"table2": ("SSM",)},
     "dsm": {"table2": ("DSM",)},
     "cp-sm": {"table2": ("CP-SM",)},
+    "nce": {"table1": ("NCE",)},
     "supervised": {"table3": ("Classifier",), "table6": ("Supervised", "Full-label")},
     "vat": {"table6": ("VAT",)},
     "jem": {"table3": JEM, "table4": JEM, "table5": JEM, "table6": ("JEM",)},
