@@ -41,6 +41,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "images": {**IMAGES, "task": {"features": "none", "unseen": []}},
     "step-time": IMAGES,
+    "step-cost": {
+        "dataset": {"name": "moons"},
+        "energy": {"name": "nice", "hidden": 8, "hidden_layers": 1},
+        "generator": {"name": "mlp-generator", "hidden": [8], "latent_dim": 3},
+    },
     "modes": {
         "dataset": {"name": "stacked-mnist", "source": "mnist5k", "side": 32},
         "energy": {"name": "dcgan", "width": 2},

@@ -15,6 +15,7 @@ from vera.tasks.studies.estimators import (
     LatentStudy,
 )
 from vera.tasks.studies.score_error import ScoreErrorTask, pca_generator
+from vera.tasks.studies.step_cost import StepCostTask, SupervisedStep
 from vera.tasks.studies.step_time import StepTimeComparison, StepTimeTask
 
 __all__ = [
@@ -27,7 +28,9 @@ __all__ = [
     "PrincipalAxes",
     "ScoreErrorTask",
     "ShiftedProposal",
+    "StepCostTask",
     "StepTimeComparison",
     "StepTimeTask",
+    "SupervisedStep",
     "pca_generator",
 ]

@@ -24,7 +24,6 @@ from vera.errors import SettingError, VeraError
 from vera.joint import JEM, ClassifierMethod
 from vera.joint.forward_passes import EXECUTION_SETTINGS
 from vera.methods.contract import Batch, Method, Metrics
-from vera.models.classifier import Classifier
 from vera.spec.registry import joint_methods, tasks
 from vera.spec.settings import Count, validate_arguments
 from vera.spec.trial_spec import TrialSpec
@@ -40,15 +39,14 @@ WARM_UP = 1
 
 @dataclass(eq=False)
 class StepTimeComparison(Method):
-    """Two joint methods that train one classifier in turns, with the seconds of each step."""
+    """Two methods that take turns on the same batches, with the seconds of each step."""
 
-    energy: Classifier
     has_fixed_length = True
     _: KW_ONLY
     rounds: Annotated[Count, "of one step each; inferred from the spec's steps"]
 
     def __post_init__(self) -> None:
-        self.pair: dict[str, ClassifierMethod] = {}
+        self.pair: dict[str, Method] = {}
         super().__post_init__()
 
     def setup(self) -> None:
