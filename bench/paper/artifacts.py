@@ -22,11 +22,13 @@ ARTIFACTS = {
     "reliability": f"{EXTRAS}.reliability:ReliabilityDiagram",
     "speed": f"{EXTRAS}.speed:Speed",
     "stability": f"{EXTRAS}.stability:Stability",
+    "table1": f"{TABLES}.table1:Table1",
     "table2": f"{TABLES}.table2:Table2",
     "table3": f"{TABLES}.table3:Table3",
     "table4": f"{TABLES}.table4:Table4",
     "table5": f"{TABLES}.table5:Table5",
     "table6": f"{TABLES}.table6:Table6",
+    "table7": f"{TABLES}.table7:Table7",
     "table8": f"{TABLES}.table8:Table8",
     "table9": f"{TABLES}.table9:Table9",
     "table10": f"{TABLES}.table10:Table10",
@@ -34,18 +36,12 @@ ARTIFACTS = {
 }
 
 SWEEPS = {
+    "table1-grid": "bench.paper.experiments.families:table1_grid",
     "modes-grid": "bench.paper.experiments.modes:modes_grid",
     "table2-grid": "bench.paper.experiments.nice:table2_grid",
     "table3-grid": "bench.paper.experiments.images:table3_grid",
     "table6-grid": "bench.paper.experiments.tabular:table6_grid",
 }
-
-NOTHING_TO_RUN = {
-    "table1": "The paper's Table 1 compares ways of training in words: there is nothing to run. "
-    "To list the rest: vera list",
-    "table7": "The paper's Table 7 recommends settings: there is nothing to run. To list the rest: vera list",
-}
-"""Tables of the paper without trials, and why."""
 
 PAGES = "bench.paper.pages:list_pages"
 """The parts of README.md, results/README.md and docs/methods that speak about this paper."""

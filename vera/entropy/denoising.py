@@ -23,7 +23,8 @@ from vera.models.generator import Generator
 from vera.models.mlp import build_dense
 from vera.models.network_modes import evaluation_mode
 from vera.spec.settings import Count, Positive, Sizes, validate_arguments
-from vera.training.optimisers import ADAM_BETAS, adam, descend
+from vera.training.adam_betas import ADAM_BETAS
+from vera.training.optimisers import adam, descend
 
 
 class ResidualScore(nn.Module):

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from vera.entropy.contract import EntropyGradient
 from vera.models.generator import Generator
 from vera.spec.settings import Count, Positive, validate_arguments
-from vera.training.optimisers import ADAM_BETAS, adam
+from vera.training.adam_betas import ADAM_BETAS
+from vera.training.optimisers import adam
 
 
 class ImportanceEntropy(EntropyGradient):

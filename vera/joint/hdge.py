@@ -31,7 +31,8 @@ from vera.methods.contract import Metrics
 from vera.methods.contrastive_loss import contrastive_loss
 from vera.spec.registry import joint_methods
 from vera.spec.settings import Count, Decay, NonNegative, Positive
-from vera.training.optimisers import ADAM_BETAS, descend
+from vera.training.adam_betas import ADAM_BETAS
+from vera.training.optimisers import descend
 from vera.training.state import Stateful
 
 

@@ -15,7 +15,8 @@ from vera.methods.contract import Metrics
 from vera.methods.pcd import PCD
 from vera.spec.registry import joint_methods
 from vera.spec.settings import Decay, NonNegative, Positive
-from vera.training.optimisers import PAPER_BETAS, adam
+from vera.training.adam_betas import PAPER_BETAS
+from vera.training.optimisers import adam
 
 
 @joint_methods.register("jem")

@@ -14,7 +14,8 @@ from vera.joint.contract import ClassifierMethod
 from vera.methods.contract import Metrics
 from vera.spec.registry import joint_methods
 from vera.spec.settings import Decay, Positive
-from vera.training.optimisers import PAPER_BETAS, adam, descend
+from vera.training.adam_betas import PAPER_BETAS
+from vera.training.optimisers import adam, descend
 
 
 @joint_methods.register("supervised")

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from vera.methods.contract import Method, Metrics
 from vera.spec.settings import Decay, Positive
-from vera.training.optimisers import ADAM_BETAS, adam, descend
+from vera.training.adam_betas import ADAM_BETAS
+from vera.training.optimisers import adam, descend
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from torch import Tensor
 from vera.methods.direct import DirectMethod
 from vera.spec.registry import methods
 from vera.spec.settings import Decay
-from vera.training.optimisers import PAPER_BETAS
+from vera.training.adam_betas import PAPER_BETAS
 
 
 @methods.register("ml")

@@ -1,16 +1,11 @@
-"""Optimisers: fused Adam, one kernel for all weights, on CPU and GPU.
-
-The paper trains energy and generator with betas (0, .9): no momentum, a short memory of squared gradients.
-The score-matching baselines use Adam's default betas, as in the papers that introduced them.
-"""
+"""Optimisers: fused Adam, one kernel for all weights, on CPU and GPU."""
 
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
 
-PAPER_BETAS = (0.0, 0.9)
-ADAM_BETAS = (0.9, 0.999)
+from vera.training.adam_betas import PAPER_BETAS
 
 
 def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
