@@ -1,7 +1,7 @@
 """Notes of Table 6 on the search for its settings at `laptop`, read from the trials of `table6-grid`.
 
 The rule is the same for all lines and data sets: the configuration with the highest mean accuracy over the
-tuning seeds, among those that diverged least often.
+tuning seeds, among those that diverged least often. Means within a tenth of a point count as equal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,8 @@ from bench.paper.tables.accuracy import ACCURACY
 from sweeps.trial.identity import Trial
 
 COMMAND = f"vera run table6-grid --seeds {len(TUNING_SEEDS)}"
+EQUAL = 0.001
+"""Means of accuracy that are closer than this count as equal."""
 Pairs = list[tuple[Trial, Cell]]
 """Configurations and their accuracies on the tuning seeds."""
 
@@ -63,6 +65,10 @@ def read_grid(results: Results, label: str, table: TableSetting) -> Pairs:
 
 
 def find_best(pairs: Sequence[tuple[Trial, Cell]]) -> list[Trial]:
-    """The configurations with the highest mean among those that diverged least often; several if they tie."""
-    ranks = [(-cell.diverged, cell.mean) for _, cell in pairs if cell.mean is not None]
-    return [trial for trial, cell in pairs if ranks and (-cell.diverged, cell.mean) == max(ranks)]
+    """The configurations with the highest mean among those that diverged least often; several if they are
+    equal."""
+    found = [(trial, cell.diverged, cell.mean) for trial, cell in pairs if cell.mean is not None]
+    fewest = min((diverged for _, diverged, _ in found), default=0)
+    steady = [(trial, mean) for trial, diverged, mean in found if diverged == fewest]
+    best = max((mean for _, mean in steady), default=0.0)
+    return [trial for trial, mean in steady if mean > best - EQUAL]

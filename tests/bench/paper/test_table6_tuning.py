@@ -12,12 +12,19 @@ TABLE = next(table for table in TABULAR.data("laptop") if table.name == "digits 
 
 
 def make_tuning_rows():
-    """Every configuration on one data set; the last of each line has the highest mean of two seeds."""
+    """Every configuration on one data set; one of each line that it does not have has the highest mean."""
     for line in TABULAR.lines:
-        trials = TABULAR.grid_trials(line, "laptop", TABLE)
-        for trial in trials:
+        best = find_other(line)
+        for trial in TABULAR.grid_trials(line, "laptop", TABLE):
             for seed in (100, 101):
-                yield row_of(trial, seed, 0.9 if trial is trials[-1] else 0.8, metric="test_accuracy")
+                accuracy = 0.9 if trial.label == best else 0.8
+                yield row_of(trial, seed, accuracy, metric="test_accuracy")
+
+
+def find_other(line):
+    """The label of a configuration that the line does not have."""
+    labels = [trial.label for trial in TABULAR.grid_trials(line, "laptop", TABLE)]
+    return next(label for label in labels if label != name_chosen(line.label, TABLE))
 
 
 def test_notes_count_tuning_trials_and_name_what_was_chosen(tmp_path):
@@ -36,7 +43,7 @@ def test_notes_name_lines_that_do_not_have_the_best(tmp_path):
     named = [note for note in others if "not what was chosen" in note]
     assert len(named) == len(TABULAR.lines)
     for line, note in zip(TABULAR.lines, named, strict=True):
-        assert TABULAR.grid_trials(line, "laptop", TABLE)[-1].label in note
+        assert note.endswith(f" {find_other(line)}.")
     chosen = [
         row for row in make_tuning_rows() if row.label in {name_chosen(line.label, TABLE) for line in LINES}
     ]
