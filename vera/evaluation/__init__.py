@@ -1,5 +1,6 @@
 """Evaluation: likelihoods, densities, samples, image quality, modes, outliers, sample sizes, score errors."""
 
+from vera.evaluation.annealed import annealed_log_likelihood, annealed_log_normaliser
 from vera.evaluation.classification import (
     ClassificationEvaluation,
     Reliability,
@@ -68,6 +69,8 @@ __all__ = [
     "Reliability",
     "TorchFidelityInception",
     "TorchScriptInception",
+    "annealed_log_likelihood",
+    "annealed_log_normaliser",
     "auroc",
     "best_of_batches",
     "bin_scores",

@@ -1,8 +1,9 @@
 """The task "density": an energy model of a density, measured by its likelihood and its samples."""
 
 from collections.abc import Callable
+from math import hypot
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from vera.entropy import ImportanceEntropy
 from vera.errors import SettingError
 from vera.evaluation import (
     LikelihoodEvaluation,
+    annealed_log_likelihood,
     best_of_batches,
     density_image,
     draw_exact_samples,
@@ -27,6 +29,7 @@ from vera.models.contract import Density
 from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
 from vera.spec.registry import tasks
+from vera.spec.settings import Count, NonNegativeCount, OmitDefault, validate_arguments
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
@@ -46,7 +49,18 @@ class DensityTask(Task):
     For toy data the true density is known. `ceiling` is its mean log-likelihood, which no model can exceed.
     The samples that a method trains with are measured by their log-likelihood under the true density and by
     their energy distance from data. Trap: good samples do not imply a good f.
+
+    With `annealed_temperatures`, such as 1,000, the likelihood is also estimated by annealed importance
+    sampling, in any dimension.
     """
+
+    @validate_arguments
+    def __init__(
+        self,
+        annealed_temperatures: Annotated[NonNegativeCount, OmitDefault()] = 0,
+        annealed_points: Annotated[Count, OmitDefault()] = 200,
+    ) -> None:
+        self.annealed_temperatures, self.annealed_points = annealed_temperatures, annealed_points
 
     def build(
         self, spec: TrialSpec, *, data_dir: str | Path | None = None, device: str = "cpu", **options: Any
@@ -56,6 +70,8 @@ class DensityTask(Task):
         )
         if isinstance(trainer.method.energy, Density):
             trainer.evaluate = LikelihoodEvaluation(trainer.data)
+        if self.annealed_temperatures:
+            trainer.data.test_points(0)  # raises now if the data set has no test points
         return trainer
 
     def measure(self, trainer: Trainer) -> Measurement:
@@ -65,7 +81,7 @@ class DensityTask(Task):
             if isinstance(trainer.data, Toy):
                 samples = arrays.get("training_samples")
                 metrics |= self._compare_with_truth(trainer.data, trainer.seed, samples)
-            metrics |= self._measure_variance(trainer)
+            metrics |= self._measure_variance(trainer) | self._anneal(trainer)
             return Measurement(metrics, arrays)
 
     def _measure_likelihood(self, trainer: Trainer) -> dict[str, float]:
@@ -92,6 +108,27 @@ class DensityTask(Task):
             "grid_log_likelihood_se": estimate.standard_error,
             "grid_log_normaliser": normaliser.log_z,
             "grid_rim_share": normaliser.rim_share,
+        }
+
+    def _anneal(self, trainer: Trainer) -> dict[str, float]:
+        """The likelihood by annealed importance sampling, if the task asks for it. Its error is that of the
+        mean over test points and of log Z together."""
+        if not self.annealed_temperatures:
+            return {}
+        estimate, normaliser = annealed_log_likelihood(
+            trainer.method.energy,
+            trainer.data,
+            trainer.seed,
+            self.annealed_points,
+            self.annealed_temperatures,
+        )
+        return {
+            "annealed_log_likelihood": estimate.mean,
+            "annealed_log_likelihood_se": hypot(estimate.standard_error, normaliser.standard_error),
+            "annealed_log_normaliser": normaliser.log_z,
+            "annealed_log_normaliser_se": normaliser.standard_error,
+            "annealed_effective_points": normaliser.effective_points,
+            "annealed_acceptance": normaliser.acceptance,
         }
 
     def _use_estimated_normaliser(self, trainer: Trainer) -> dict[str, float]:
