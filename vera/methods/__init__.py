@@ -11,6 +11,7 @@ from vera.methods.ml import MaximumLikelihood
 from vera.methods.nce import NCE
 from vera.methods.pcd import PCD
 from vera.methods.short_run import ShortRun
+from vera.methods.snl import SNL
 from vera.methods.ssm import SSM
 from vera.methods.vera import VERA
 from vera.methods.vera_ar_dae import VERAARDAE
@@ -23,6 +24,7 @@ __all__ = [
     "MEG",
     "NCE",
     "PCD",
+    "SNL",
     "SSM",
     "VERA",
     "VERAARDAE",

@@ -36,6 +36,7 @@ TABLE_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "ssm": {"lr": 1e-3},
     "cp-sm": {"lr": 1e-3},
     "ed": {"lr": 1e-3},
+    "snl": {"lr": 1e-3},
     "cd": {"lr": 1e-3},
     "short-run": {"lr": 1e-3},
 }
