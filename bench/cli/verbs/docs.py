@@ -1,4 +1,4 @@
-"""`vera docs`: write or check the generated parts of README.md, results/README.md and docs/methods."""
+"""`vera docs`: write or check the generated parts of README.md, results/README.md and pages in docs."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from bench.cli.selection.stores import require_published
 
 
 def add_parser(verbs: Subparsers) -> None:
-    text = "write the generated parts of README.md, results/README.md and docs/methods from published results"
+    text = "write the generated parts of README.md, results/README.md and docs from published results"
     parser = add_command(verbs, "docs", text, "docs", "docs --check")
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit code 1 and a list if a page is out of date"

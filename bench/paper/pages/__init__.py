@@ -2,20 +2,38 @@
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from bench.judging.results import Results
 from bench.paper.pages.method_numbers import LINES, QUOTED_TABLES
 from bench.paper.pages.overview import ENTRIES, PAPER_QUOTES
+from bench.paper.pages.reproduction import (
+    render_agreement,
+    render_cost,
+    render_not_run,
+    render_paper_claims,
+)
 from bench.paper.pages.table10_summary import render_table10
 from bench.publishing.method_pages import render_command, render_numbers
 from bench.publishing.overview import render_overview
 from bench.publishing.pages import METHODS, README, RESULTS_README, Page
+
+REPRODUCTION = Path("docs/reproduction.md")
 
 
 def list_pages(laptop: Results, paper: Results) -> Iterator[Page]:
     """The pages with the blocks of this paper."""
     yield README, {"overview": partial(render_overview, ENTRIES, PAPER_QUOTES, laptop, paper)}
     yield RESULTS_README, {"table10": partial(render_table10, paper)}
+    yield (
+        REPRODUCTION,
+        {
+            "claims": partial(render_paper_claims, paper, laptop),
+            "agreement": render_agreement,
+            "cost": partial(render_cost, paper.stored_rows),
+            "not-run": partial(render_not_run, paper),
+        },
+    )
     for name, labels in LINES.items():
         yield (
             METHODS / f"{name}.md",
