@@ -50,8 +50,8 @@ class TableSetting(DataSetting):
         """Steps at which the learning rate of a line decays that is trained for this number of steps."""
         own = self.lines.get(line, {})
         if "schedule" in own:
-            return [int(share * steps) for share in SCHEDULES[own["schedule"]]]
-        return [int(own.get("length", 1) * step) for step in self.decay_at]
+            return [max(1, int(share * steps)) for share in SCHEDULES[own["schedule"]]]
+        return [max(1, int(own.get("length", 1) * step)) for step in self.decay_at]
 
     def change_line(self, line: str, changes: Settings) -> "TableSetting":
         """The same data with other settings of one line."""
