@@ -84,6 +84,8 @@ class Line:
     """The networks it uses."""
     grid: Grid = field(default_factory=dict)
     """The paper's tuning grid."""
+    grid_extras: Points = ()
+    """Points of the paper's tuning grid that do not belong to its product."""
     laptop_grid: Grid | None = None
     """The tuning grid at `laptop` and `smoke`; None if it is the paper's."""
     laptop_points: Points | None = None
@@ -118,7 +120,8 @@ class Line:
         if profile != "paper" and self.laptop_points is not None:
             return [dict(point) for point in self.laptop_points]
         grid = self.grid_at(profile)
-        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        return points + [dict(point) for point in self.grid_extras] if profile == "paper" else points
 
 
 @dataclass(frozen=True)

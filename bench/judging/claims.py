@@ -207,6 +207,15 @@ def check_mean_above(name: str, cell: Cell, value: float) -> Finding:
     return _judge_comparison(Comparison(estimate, value), evidence)
 
 
+def check_mean_below(name: str, cell: Cell, value: float) -> Finding:
+    """Whether a mean lies below a value, by its interval."""
+    estimate = estimate_mean(cell)
+    if estimate is None:
+        return Finding("undetermined", _explain_missing_mean(name, cell))
+    evidence = f"{name} = {_describe_estimate(estimate)} (n={_describe_count(cell)}), to be below {value:g}"
+    return _judge_comparison(Comparison(estimate, value, is_above=False), evidence)
+
+
 def check_near(name: str, cell: Cell, value: float, tolerance: float) -> Finding:
     """Whether a mean equals a value within a tolerance: supported if its whole interval does, refuted if none
     of it does."""

@@ -8,6 +8,7 @@ EXTRAS, FIGURES, TABLES = "bench.paper.extras", "bench.paper.figures", "bench.pa
 
 ARTIFACTS = {
     "drift": f"{EXTRAS}.drift:Drift",
+    "failing-settings": f"{EXTRAS}.failing_settings:FailingSettings",
     "figure1": f"{FIGURES}.figure1:Figure1",
     "figure2": f"{FIGURES}.figure2:Figure2",
     "figure3": f"{FIGURES}.figure3:Figure3",
@@ -16,6 +17,8 @@ ARTIFACTS = {
     "figure8": f"{FIGURES}.figure8:Figure8",
     **{f"figure{number}": f"{FIGURES}.image_figures:IMAGE_FIGURES" for number in (4, 7, *range(9, 28))},
     "classes": f"{FIGURES}.image_figures:IMAGE_FIGURES",
+    "gradients": f"{EXTRAS}.gradients:Gradients",
+    "kept-samples": f"{EXTRAS}.kept_samples:KeptSamples",
     "mode-samples": f"{EXTRAS}.mode_samples:ModeSamples",
     "modes": f"{EXTRAS}.modes:Modes",
     "outliers": f"{EXTRAS}.outliers:Outliers",
@@ -37,6 +40,7 @@ ARTIFACTS = {
 
 SWEEPS = {
     "table1-grid": "bench.paper.experiments.families:table1_grid",
+    "image-weights-grid": "bench.paper.experiments.image_arms:weights_grid",
     "modes-grid": "bench.paper.experiments.modes:modes_grid",
     "table2-grid": "bench.paper.experiments.nice:table2_grid",
     "table3-grid": "bench.paper.experiments.images:table3_grid",

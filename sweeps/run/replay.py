@@ -65,13 +65,11 @@ def _compare_columns(columns: tuple[str, ...], old: Row, new: Row) -> list[str]:
 
 
 def _compare(column: str, old: object, new: object) -> list[str]:
+    """The differences of a column. A metric that the stored row does not have is none: tasks may measure more
+    than they did."""
     if old == new:
         return []
     if column == "metrics":
         a, b = json.loads(str(old)), json.loads(str(new))
-        return [
-            f"{name} was {a.get(name)}, is {b.get(name)}"
-            for name in sorted({*a, *b})
-            if a.get(name) != b.get(name)
-        ]
+        return [f"{name} was {a[name]}, is {b.get(name)}" for name in sorted(a) if a[name] != b.get(name)]
     return [f"{column} was {old}, is {new}"]

@@ -6,7 +6,8 @@ figure declares only the settings that it is about, so it finds its rows by matc
 trial if
 
 - every declared setting has the declared value in the row's spec, and `method` has the same name. The seed is
-  ignored, and settings that the trial leaves open may have any value;
+  ignored, settings that the trial leaves open may have any value, and a setting that is declared as off is
+  off in a row without it (see `OmitDefault`);
 - every setting that was changed in the row's sweep (`--set method.k=5`, or a grid) is declared. A trial that
   leaves k open does not match a row in which k was set on purpose;
 - both seeds serve the same purpose: seeds from `TUNING_SEED` on choose settings, the others fill tables. A
@@ -99,15 +100,21 @@ def is_tuning_seed(seed: int) -> bool:
 
 
 def is_declared_in(declared: Any, stored: Any) -> bool:
-    """Whether the stored value holds everything that is declared. Stored mappings may have further keys."""
+    """Whether the stored value holds everything that is declared. Stored mappings may have further keys. A
+    setting that is declared as off (0 or false) is off in a row that does not have it."""
     if isinstance(declared, Mapping):
         return isinstance(stored, Mapping) and all(
-            key in stored and is_declared_in(value, stored[key]) for key, value in declared.items()
+            is_declared_in(value, stored[key]) if key in stored else _is_off(value)
+            for key, value in declared.items()
         )
     if isinstance(declared, list | tuple):
         same_length = isinstance(stored, list) and len(stored) == len(declared)
         return same_length and all(map(is_declared_in, declared, stored))
     return bool(stored == declared)
+
+
+def _is_off(value: Any) -> bool:
+    return isinstance(value, int | float) and not value
 
 
 def _is_declared(declared: Mapping[str, Any], path: str) -> bool:

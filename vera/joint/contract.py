@@ -9,7 +9,7 @@ forward_passes.py.
 
 from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -91,6 +91,15 @@ class ClassifierMethod(Method):
                 f"{self.label()}: logits of shape {shape} do not cover class {int(batch.labels.max())}."
             )
         self.passes.compile_for(self.networks(), batch.labelled)
+
+
+def add_noise(batch: LabelledBatch, deviation: float) -> LabelledBatch:
+    """The batch with Gaussian noise on all points."""
+    x = torch.add(batch.x, torch.randn_like(batch.x), alpha=deviation)
+    if batch.is_shared:
+        return replace(batch, x=x, labelled=x)
+    labelled = torch.add(batch.labelled, torch.randn_like(batch.labelled), alpha=deviation)
+    return replace(batch, x=x, labelled=labelled)
 
 
 @dataclass(eq=False, kw_only=True)

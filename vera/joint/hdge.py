@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from vera.data.labelled import LabelledBatch
+from vera.joint.contract import add_noise
 from vera.joint.jem import JEM
 from vera.joint.losses import class_entropy
 from vera.methods.contract import Metrics
@@ -93,7 +94,9 @@ class HDGE(JEM):
     def update(self, batch: LabelledBatch) -> Metrics:
         if self.density_weight:
             return super().update(batch)
-        loss, metrics = self.energy_loss(self.add_noise(batch) if self.data_noise else batch, batch.x)
+        loss, metrics = self.energy_loss(
+            add_noise(batch, self.data_noise) if self.data_noise else batch, batch.x
+        )
         descend(loss, self.energy_weights, self.optimiser)
         return metrics
 

@@ -4,13 +4,11 @@ Short Langevin runs use a step of 1 on ∇f and noise of .01. The temperature is
 for that step: the samples follow e^{20,000 f}. JEM is known to diverge; a diverged run is a valid result.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
-import torch
-
 from vera.data.labelled import LabelledBatch
-from vera.joint.contract import JointMethod
+from vera.joint.contract import JointMethod, add_noise
 from vera.methods.contract import Metrics
 from vera.methods.pcd import PCD
 from vera.spec.registry import joint_methods
@@ -34,15 +32,4 @@ class JEM(JointMethod, PCD):
         self.optimiser = adam(self.energy_weights, self.lr, self.betas)
 
     def update(self, batch: LabelledBatch) -> Metrics:
-        return PCD.step(self, self.add_noise(batch) if self.data_noise else batch)
-
-    def add_noise(self, batch: LabelledBatch) -> LabelledBatch:
-        """Return the batch with Gaussian noise on all points."""
-        x = torch.add(batch.x, torch.randn_like(batch.x), alpha=self.data_noise)
-        if batch.is_shared:
-            return replace(batch, x=x, labelled=x)
-        return replace(
-            batch,
-            x=x,
-            labelled=torch.add(batch.labelled, torch.randn_like(batch.labelled), alpha=self.data_noise),
-        )
+        return PCD.step(self, add_noise(batch, self.data_noise) if self.data_noise else batch)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from vera.data.contract import DataSet
+from vera.data.digits.points import LogitDigits
 from vera.data.toys import Toy
-from vera.entropy import ImportanceEntropy
 from vera.errors import SettingError
 from vera.evaluation import (
     LikelihoodEvaluation,
@@ -21,10 +21,7 @@ from vera.evaluation import (
     energy_distance,
     estimated_log_likelihood,
     grid_log_likelihood,
-    posterior_ess,
-    prior_ess,
 )
-from vera.methods.contract import Method
 from vera.models.contract import Density
 from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
@@ -33,13 +30,14 @@ from vera.spec.settings import Count, NonNegativeCount, OmitDefault, validate_ar
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
+from vera.tasks.proposal_ess import measure_matched_ess, measure_proposal_ess
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100
 """Number of samples that a trial stores: points of the plane, or images."""
-ESS_POINTS = 256
 VARIANCE_POINTS = 500
+DISTANCE_SAMPLES = 1_000
 
 
 @tasks.register("density")
@@ -77,12 +75,14 @@ class DensityTask(Task):
     def measure(self, trainer: Trainer) -> Measurement:
         with use_seed(derive_seed(trainer.seed, "measurement")), torch.no_grad():
             arrays = self._collect_arrays(trainer)
-            metrics = self._measure_likelihood(trainer) | self._measure_ess(trainer.method)
+            metrics = self._measure_likelihood(trainer) | measure_proposal_ess(trainer.method)
             if isinstance(trainer.data, Toy):
                 samples = arrays.get("training_samples")
                 metrics |= self._compare_with_truth(trainer.data, trainer.seed, samples)
             metrics |= self._measure_variance(trainer) | self._anneal(trainer)
-            return Measurement(metrics, arrays)
+            metrics |= measure_matched_ess(trainer.method, trainer.seed)
+        with use_seed(derive_seed(trainer.seed, "sample distance")), torch.no_grad():
+            return Measurement(metrics | self._measure_sample_distance(trainer), arrays)
 
     def _measure_likelihood(self, trainer: Trainer) -> dict[str, float]:
         energy, data = trainer.method.energy, trainer.data
@@ -147,18 +147,6 @@ class DensityTask(Task):
             "estimated_log_normaliser": float(log_normaliser),
         }
 
-    def _measure_ess(self, method: Method) -> dict[str, float]:
-        """Effective sample sizes of the trained proposal N(z0, diag η²) and of the prior N(0, I) (Sec.
-        5.2)."""
-        entropy, generator = getattr(method, "entropy", None), getattr(method, "generator", None)
-        if not isinstance(entropy, ImportanceEntropy) or not isinstance(generator, Generator):
-            return {}
-        if not getattr(method, "entropy_weight", 0.0):  # η was not trained
-            return {}
-        proposal = posterior_ess(entropy, generator, ESS_POINTS)
-        prior = prior_ess(generator, ESS_POINTS, entropy.k)
-        return {"posterior_ess": float(proposal.mean()), "prior_ess": float(prior.mean())}
-
     def _measure_variance(self, trainer: Trainer) -> dict[str, float]:
         """The variance of the generator's means g(z) as a share of the data's; near zero after a collapse.
 
@@ -171,6 +159,19 @@ class DensityTask(Task):
         means = generator.mean(generator.sample_latent(VARIANCE_POINTS))
         share = means.double().var(0).sum().cpu() / points.double().var(0).sum()
         return {"generator_variance_share": float(share)}
+
+    def _measure_sample_distance(self, trainer: Trainer) -> dict[str, float]:
+        """The energy distance, in pixels, between exact samples of a flow of digits and the samples that
+        trained it. Zero on average if both have the same distribution."""
+        energy, method = trainer.method.energy, trainer.method
+        if not isinstance(trainer.data, LogitDigits) or not isinstance(energy, Density):
+            return {}
+        exact = draw_exact_samples(energy, DISTANCE_SAMPLES)
+        with evaluation_mode(energy):
+            drawn = method.training_samples(DISTANCE_SAMPLES)
+        if drawn is None:
+            return {}
+        return {"training_sample_distance": energy_distance(exact.sigmoid(), drawn.detach().sigmoid())}
 
     def _compare_with_truth(self, data: Toy, seed: int, samples: Tensor | None) -> dict[str, float]:
         metrics = {"ceiling": float(data.log_density(data.test_points(seed)).double().mean())}

@@ -35,6 +35,7 @@ from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_labelled
 from vera.tasks.contract import Measurement
 from vera.tasks.joint import JointTask
+from vera.tasks.proposal_ess import measure_matched_ess, measure_proposal_ess
 from vera.training.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
@@ -100,8 +101,10 @@ class ImageTask(JointTask):
         with use_seed(derive_seed(trainer.seed, "images")):
             outliers = self._measure_outliers(classifier, data, trainer.seed)
             samples = self._measure_samples(trainer, classifier, data)
+        with use_seed(derive_seed(trainer.seed, "ess")):
+            ess = measure_proposal_ess(trainer.method) | measure_matched_ess(trainer.method, trainer.seed)
         return Measurement(
-            plain.metrics | outliers.metrics | samples.metrics,
+            plain.metrics | outliers.metrics | samples.metrics | ess,
             plain.arrays | outliers.arrays | samples.arrays,
         )
 

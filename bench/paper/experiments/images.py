@@ -159,9 +159,16 @@ SCALES: Mapping[Profile, Scale[ImageSetting]] = {
 
 PAIR = ("energy", "generator")
 ADAM = {"lr": 1e-4, "betas": [0.9, 0.999], "warmup": 1_000}
-VERA = {"name": "vera", "entropy_weight": 1e-4, "gamma": 0.1, "beta": 0.0, "warmup": 2_500}
+VERA = {
+    "name": "vera",
+    "entropy_weight": 1e-4,
+    "gamma": 0.1,
+    "beta": 0.0,
+    "warmup": 2_500,
+    "data_noise": 0.0,
+}
 FOR_LABELS = {"lr": 3e-5, "generator_lr": 6e-5, "posterior_lr": 3e-5}
-JEM = {"name": "jem", "data_noise": 0.03, **ADAM}
+JEM = {"name": "jem", "data_noise": 0.03, "sampler_steps": 20, **ADAM}
 HDGE = {"name": "hdge", "data_noise": 0.03, **ADAM}
 DECAY = {"decay_at": (160, 180)}
 VERA_DECAY = {"decay_at": (150, 175)}

@@ -25,6 +25,8 @@ here they are trained.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from bench.experiment import TUNING_SEEDS, DataSetting, Experiment, Line, Scale, change_networks, vary
 from sweeps.trial.identity import Profile
@@ -96,6 +98,8 @@ NEAR_WITHOUT = vary(WITHOUT, lr=(1e-4, 3e-4), generator_lr=(3e-3,))
 WIDE = {"generator": {"sigma_max": 3.0}}
 """At `laptop` and `smoke`: σ never reaches this bound."""
 METHODS_WITHOUT_SIGMA = ("meg", "coopnet")
+COOPNET_DEFAULT_RATES = {"lr": 7e-3, "generator_lr": 1e-4}
+"""Those of CoopNet's own code, with which it diverges in the paper."""
 
 LINES = (
     Line(
@@ -165,9 +169,9 @@ LINES = (
     ),
     Line(
         "PCD",
-        method={"name": "pcd", "lr": 3e-6, "noise": 0.1, "sampler_steps": 40},
+        method={"name": "pcd", "lr": 3e-6, "noise": 0.1, "sampler_steps": 40, "gamma": 0.0},
         laptop={"lr": 3e-5, "noise": 0.3, "sampler_steps": 20},
-        grid={"lr": RATES, "sampler_steps": (20, 40), "noise": (1.0, 0.1)},
+        grid={"lr": RATES, "sampler_steps": (20, 40), "noise": (1.0, 0.1), "gamma": (0.0, 0.1)},
         laptop_points=vary({"lr": 3e-5, "noise": 0.3}, lr=(1e-5, 1e-4), noise=(0.1,)),
         reference={"method": "PCD"},
         gflop=333.0,
@@ -178,6 +182,7 @@ LINES = (
         laptop={"lr": 2e-4, "generator_lr": 1e-3, "noise": 0.3},
         roles=PAIR,
         grid={**TWO_RATES, "noise": (0.002, 0.02, 0.1)},
+        grid_extras=[{**COOPNET_DEFAULT_RATES, "noise": noise} for noise in (0.002, 0.1)],
         laptop_points=(
             *vary({"lr": 2e-4, "noise": 0.3}, lr=(3e-4,), noise=(1.0,)),
             {"lr": 1e-4, "noise": 0.1},
@@ -233,6 +238,39 @@ class FlowExperiment(Experiment[DataSetting]):
 
 
 NICE = FlowExperiment("nice", LINES, SCALES)
+
+
+def _change_line(base: str, label: str, **settings: Any) -> Line:
+    """A line of Table 2 with other settings, at every profile, and without a tuning grid."""
+    line = NICE.line(base)
+    return replace(
+        line,
+        label=label,
+        method={**line.method, **settings},
+        laptop={**line.laptop, **settings},
+        grid={},
+        grid_extras=(),
+        laptop_points=(),
+        reference=None,
+    )
+
+
+PENALISED_PCD, NOISY_PCD = "PCD, γ = .1", "PCD, 20 steps, noise 1"
+FAST_COOPNET = tuple(f"CoopNet, rates .007 and .0001, noise {noise:g}" for noise in (0.002, 0.1))
+FAILING_SETTINGS = FlowExperiment(
+    "failing-settings",
+    (
+        _change_line("PCD", PENALISED_PCD, gamma=0.1),
+        _change_line("PCD", NOISY_PCD, sampler_steps=20, noise=1.0),
+        *(
+            _change_line("CoopNet", label, noise=noise, **COOPNET_DEFAULT_RATES)
+            for label, noise in zip(FAST_COOPNET, (0.002, 0.1), strict=True)
+        ),
+    ),
+    SCALES,
+    registry=None,
+)
+"""Settings of B.3 with which a method does worse or diverges; the rest of each line is as in Table 2."""
 
 table2_grid = NICE.grid_sweep(
     "table2-grid",

@@ -10,7 +10,7 @@ the published script. At `laptop` the second σ has three burn-ins only, which s
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bench.artifact import DEFAULT_SEEDS
@@ -83,13 +83,18 @@ class ScoreBiasExperiment(Experiment[NoiseReading]):
         return line.label if data.noise == "deviation" else f"{line.label}, {data.name}"
 
 
-def label_hmc(force: Force, burn_in: int) -> str:
-    return f"{FORCES[force]}, burn-in {burn_in}"
+KEPT = 2
+"""Samples that the paper's HMC keeps."""
+KEPT_COUNTS = (KEPT, 5, 10, 20)
 
 
-def make_hmc_line(force: Force, burn_in: int) -> Line:
-    method = {"name": "hmc", "force": force, "burn_in": burn_in, "kept": 2}
-    return Line(label_hmc(force, burn_in), method, roles=("generator",))
+def label_hmc(force: Force, burn_in: int, kept: int = KEPT) -> str:
+    return f"{FORCES[force]}, burn-in {burn_in}" + (f", {kept} kept" if kept != KEPT else "")
+
+
+def make_hmc_line(force: Force, burn_in: int, kept: int = KEPT) -> Line:
+    method = {"name": "hmc", "force": force, "burn_in": burn_in, "kept": kept}
+    return Line(label_hmc(force, burn_in, kept), method, roles=("generator",))
 
 
 def make_scale(
@@ -168,3 +173,12 @@ SCORE_BIAS = ScoreBiasExperiment(
     },
     registry=None,
 )
+
+KEPT_SAMPLES = ScoreBiasExperiment(
+    "kept-samples",
+    tuple(make_hmc_line(force, SHORT, kept) for force in FORCES for kept in KEPT_COUNTS),
+    {profile: replace(scale, data=scale.data[:1]) for profile, scale in SCORE_BIAS.scales.items()},
+    registry=None,
+)
+"""HMC with the burn-in of training that keeps more samples of its chain. With two it is the trial of Figure
+3."""

@@ -124,6 +124,12 @@ class SampleEvaluation:
             [near, Finding("supported" if self.leaves_nothing_out else "undetermined", evidence)]
         )
 
+    def check_bad_samples(self) -> Finding:
+        """Whether the log-density of the samples lies more than half a nat below that of data."""
+        bar = replace(self.ceiling, values=tuple(value - HALF_A_NAT for value in self.ceiling.values))
+        name = f"samples of {self.label}"
+        return check_above(f"ceiling less {HALF_A_NAT:g}", bar, name, self.samples)
+
     def check_density(self) -> Finding:
         """Whether the density is wrong: the true log-density of the samples exceeds the model's
         log-likelihood of data by more than half a nat."""
@@ -163,6 +169,29 @@ def check_hidden_density(evaluations: Sequence[SampleEvaluation], vera: ModelLik
         if each.check_samples().judgement == "supported"
     )
     return replace(found, evidence=f"{chosen.describe()}{beside}; {found.evidence}{also}")
+
+
+def check_sigma_range(evaluations: Sequence[SampleEvaluation]) -> Finding:
+    """PCD at the smallest σ has bad samples and a worse density than at the best σ; at the largest it
+    diverges with most of at least two seeds."""
+    cells = {each.label: each.likelihood.cell for each in evaluations}
+    smallest, *others = evaluations
+    best = find_best({each.label: each.likelihood.cell for each in others})
+    incomplete = report_not_run(cells)
+    if incomplete or best is None:
+        return incomplete or Finding("undetermined", "PCD has no value at any larger σ")
+    likelihoods = {each.label: each.likelihood for each in evaluations}
+    worse = compare_likelihoods(likelihoods[best], smallest.likelihood)
+    return require_all([smallest.check_bad_samples(), worse, check_diverges(others[-1])])
+
+
+def check_diverges(evaluation: SampleEvaluation) -> Finding:
+    """Supported if most of at least two seeds diverged."""
+    cell = evaluation.likelihood.cell
+    evidence = f"{evaluation.label}: {cell.diverged} of {cell.total} diverged"
+    if cell.total < 2:
+        return Finding("undetermined", evidence)
+    return Finding("supported" if 2 * cell.diverged > cell.total else "refuted", evidence)
 
 
 def find_best_samples(evaluations: Sequence[SampleEvaluation]) -> SampleEvaluation | None:

@@ -71,6 +71,21 @@ ENTRIES = (
     OverviewEntry(
         "drift", "36", "the same mixture's likelihood while it trains, by maximum likelihood and by PCD"
     ),
+    OverviewEntry(
+        "failing-settings",
+        "12",
+        "settings with which PCD and CoopNet fail in the paper, on the flow of Table 2",
+    ),
+    OverviewEntry(
+        "gradients",
+        "7",
+        "sequential gradients in a training step, counted by hooks",
+    ),
+    OverviewEntry(
+        "kept-samples",
+        "16, 4 of them Figure 3's",
+        "bias of HMC by the number of posterior samples that it keeps",
+    ),
     OverviewEntry("figure1", "16", "an MLP's density and samples on moons: VERA against PCD"),
     OverviewEntry("figure2", "6 of Table 2's", "samples of the flows, and those they were trained with"),
     OverviewEntry("figure3", "52", "bias and deviation of the score estimators on the PCA of digits"),

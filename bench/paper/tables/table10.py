@@ -31,6 +31,7 @@ from bench.paper.experiments.toy_judging import (
     ModelLikelihood,
     SampleEvaluation,
     check_hidden_density,
+    check_sigma_range,
     report_not_run,
 )
 from bench.paper.experiments.toys import LAMBDAS, MIXTURE, SIGMAS, TOYS, label_pcd, label_vera
@@ -110,6 +111,11 @@ def check_samples_look_right(results: Results, toy: DataSetting) -> Finding:
     return check_hidden_density(evaluations, vera)
 
 
+def check_range(results: Results, toy: DataSetting) -> Finding:
+    trials = [MIXTURE.trial(label_pcd(noise), results.profile, toy) for noise in SIGMAS]
+    return check_sigma_range([SampleEvaluation.read(results, trial, LIKELIHOOD) for trial in trials])
+
+
 def check_two_beyond_ceiling(results: Results) -> Finding:
     """A finding about the paper. Our rows give only the ceilings."""
     blocks = [MixtureResults.read(results, toy) for toy in TOYS]
@@ -162,6 +168,13 @@ class Table10(ExperimentArtifact):
             "PCD's samples look right while its density is wrong, also for a normalised model.",
             "ours, after Figure 1",
             on_all(check_samples_look_right, MIXTURE.data),
+        ),
+        Claim(
+            "sigma-range",
+            "Outside its range PCD's σ fails: a smaller one gives bad samples and densities, a larger one "
+            "diverges.",
+            "B.2",
+            on_all(check_range, MIXTURE.data),
         ),
         Claim(
             "two-beyond-ceiling",

@@ -18,7 +18,7 @@ from sweeps.trial.canonical_json import canonical_json
 TABLE4, TABLE5, TABLE_FID, STABILITY = map(catalogue.artifact, ("table4", "table5", "table-fid", "stability"))
 CLAIMS = {
     "table3": ("alpha-buys-accuracy", "as-accurate-as-jem"),
-    "table4": ("samples-beat-jem", "labels-cost-quality"),
+    "table4": ("samples-beat-jem", "labels-cost-quality", "accuracy-and-samples"),
     "table5": ("three-of-four", "mostly-better"),
     "table-fid": ("refinement-helps",),
     "stability": ("vera-is-stable",),
@@ -124,6 +124,27 @@ def test_rows_refute_claims(tmp_path):
             assert {
                 key: check_claim(catalogue.artifact(name), key, results).judgement for key in keys
             } == dict.fromkeys(keys, "refuted")
+
+
+def test_hdge_claim_names_the_values_of_the_paper_that_contradict_it(tmp_path):
+    hdge = {"HDGE": {f"auroc_f_{name}": 0.95 for name in UNSEEN}}
+    made = [
+        record
+        for seed in range(3)
+        for record in image_records(seeds=(seed,), changes=shift_by_seed(hdge, seed))
+    ]
+    made = [
+        replace(
+            record,
+            row=replace(record.row, metrics=record.row.metrics.replace("0.95", f"0.95{record.row.seed}")),
+        )
+        for record in made
+    ]
+    finding = check_claim(TABLE5, "below-hdge", results_of(tmp_path / "above", made, "paper"))
+    assert finding.judgement == "supported"
+    assert "contradict it on CIFAR10-Interp (HDGE 0.82, VERA 0.86)" in finding.evidence
+    usual = check_claim(TABLE5, "below-hdge", results_of(tmp_path / "below", image_records(), "paper"))
+    assert usual.judgement == "refuted"
 
 
 def test_unseen_set_without_files_leaves_the_claim_undetermined(tmp_path):

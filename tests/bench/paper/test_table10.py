@@ -36,7 +36,7 @@ def records(changes=None, distances=None, shortfalls=None, seeds=(0, 1), leave_o
                 seed,
                 own,
                 (distances or {}).get(trial.label, NEAR),
-                (shortfalls or {}).get(trial.label, 0.1),
+                ({"PCD σ=0.01": 3.0} if shortfalls is None else shortfalls).get(trial.label, 0.1),
             )
 
 
@@ -189,6 +189,9 @@ def test_the_caption_names_the_budget_and_the_papers(tmp_path):
         ("bound-is-tight", {"ML": [-4.7, -4.3]}, "undetermined"),
         ("bound-is-tight", {"VERA λ=1": [-5.0]}, "undetermined"),
         ("pcd-samples-look-right", {}, "supported"),
+        ("sigma-range", {}, "supported"),
+        ("sigma-range", {"PCD σ=1": -9.0}, "refuted"),
+        ("sigma-range", {"PCD σ=0.01": -3.0, "PCD σ=0.1": -4.0}, "refuted"),
         ("pcd-samples-look-right", dict.fromkeys(PCD, -2.4), "refuted"),
         ("pcd-samples-look-right", {label: [-9.0, -5.0] for label in PCD}, "undetermined"),
         ("two-beyond-ceiling", {}, "supported"),

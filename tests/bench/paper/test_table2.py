@@ -211,10 +211,40 @@ def test_table_leaves_out_tuning_trials(tmp_path):
         ({}, "vera-beats-the-rest", "supported"),
         ({}, "ml-is-best", "supported"),
         ({"ML": -2000.0}, "ml-is-best", "refuted"),
+        ({}, "meg-equals-no-entropy", "supported"),
+        ({"MEG": -1300.0}, "meg-equals-no-entropy", "refuted"),
+        ({"MEG": -1100.0}, "meg-equals-no-entropy", "refuted"),
+        ({}, "coopnet-beats-pcd", "supported"),
+        ({"CoopNet": -5000.0}, "coopnet-beats-pcd", "refuted"),
+        ({}, "meg-collapses", "undetermined"),
+        ({}, "samples-match", "undetermined"),
     ],
 )
 def test_rows_decide_claims(tmp_path, change, key, judgement):
     assert check_claim(TABLE, key, results_of(tmp_path, records(PAPER_ORDER | change))).judgement == judgement
+
+
+@pytest.mark.parametrize(
+    ("distances", "share", "judgements"),
+    [
+        ({"VERA λ=1": 0.2, "PCD": 0.9, "MEG": 1.5}, 0.001, ("supported", "supported")),
+        ({"VERA λ=1": 1.2, "PCD": 0.9, "MEG": 1.5}, 0.2, ("refuted", "refuted")),
+    ],
+)
+def test_samples_and_variety_decide_claims(tmp_path, distances, share, judgements):
+    rows = [
+        record_of(
+            NICE.trial(label, "laptop"),
+            seed,
+            training_sample_distance=distance + seed / 1000,
+            generator_variance_share=share + seed / 10_000,
+        )
+        for label, distance in distances.items()
+        for seed in (0, 1, 2)
+    ]
+    results = results_of(tmp_path, rows)
+    found = tuple(check_claim(TABLE, key, results).judgement for key in ("samples-match", "meg-collapses"))
+    assert found == judgements
 
 
 def test_proposal_claim_compares_effective_sample_sizes(tmp_path):
@@ -244,7 +274,7 @@ def test_settings_of_a_line_lie_inside_its_grid(entry):
 
 def test_paper_grids_are_those_of_the_paper():
     sizes = {entry.label: len(NICE.grid_trials(entry, "paper")) for entry in LINES}
-    assert (sizes["VERA λ=1"], sizes["MEG"], sizes["PCD"], sizes["CoopNet"]) == (9, 9, 12, 27)
+    assert (sizes["VERA λ=1"], sizes["MEG"], sizes["PCD"], sizes["CoopNet"]) == (9, 9, 24, 29)
     for entry in PAPER_LINES:
         if entry.grid:
             assert NICE.trial(entry, "paper").spec.method in [

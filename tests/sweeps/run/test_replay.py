@@ -1,5 +1,6 @@
 """Replay: differences from the stored row, and differences of the environment that may explain them."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -24,9 +25,18 @@ def test_a_replay_is_identical_on_the_same_machine():
 def test_a_metric_that_differs_is_listed():
     row = run_trial(plugin().trouble()).row
     found, seconds, _ = replay_row(replace(row, metrics='{"loss": 1.0}'), Conditions())
-    assert any(line.startswith("loss was 1.0, is ") for line in found)
-    assert any(line.startswith("test_log_likelihood was None, is ") for line in found)
+    assert found[0].startswith("loss was 1.0, is ")
+    assert not any(line.startswith("test_log_likelihood") for line in found), (
+        "measured since the row was made"
+    )
     assert seconds > 0
+
+
+def test_a_metric_that_is_no_longer_measured_is_listed():
+    row = run_trial(plugin().trouble()).row
+    kept = {**json.loads(row.metrics), "gone": 1.0}
+    found, *_ = replay_row(replace(row, metrics=json.dumps(kept)), Conditions())
+    assert found[0] == "gone was 1.0, is None"
 
 
 def test_a_replay_returns_the_model_that_the_trial_left():

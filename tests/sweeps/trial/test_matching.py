@@ -79,6 +79,13 @@ def test_mappings_may_hold_further_keys_and_lists_may_not(declared, stored, expe
     assert is_declared_in(declared, stored) is expected
 
 
+@pytest.mark.parametrize(("declared", "matches"), [(0.0, True), (False, True), (None, False), (0.03, False)])
+def test_a_setting_declared_as_off_matches_a_row_without_it(declared, matches):
+    rows = [row_of(trial(), 0)]
+    assert bool(match(rows, trial(data_noise=declared)).rows) == matches
+    assert not match([row_of(trial(data_noise=0.03), 0)], trial(data_noise=0.0)).rows
+
+
 def test_tuning_seeds_and_table_seeds_are_never_mixed():
     rows = [row_of(trial(), seed, finished_at="2026-01-01") for seed in (0, 1, TUNING_SEED, TUNING_SEED + 7)]
     assert seeds(match(rows, trial(seed=1)).rows) == [0, 1]

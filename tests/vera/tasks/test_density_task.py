@@ -60,6 +60,43 @@ def test_effective_sample_sizes_are_measured_only_if_the_scale_was_trained():
     assert "posterior_ess" not in measure_trial("vera-hmc").metrics
 
 
+def test_the_ess_of_a_matched_gaussian_belongs_to_the_dimension_of_the_latent():
+    metrics = measure_trial("vera").metrics
+    assert metrics["latent_dim"] == 2
+    assert metrics["matched_ess"] == pytest.approx(9.43, abs=0.3)
+    assert "matched_ess" not in measure_trial("vera", entropy_weight=0.0).metrics
+
+
+def measure_flow(change):
+    """The distance of the training samples of an untrained flow whose generator was changed."""
+    networks = {
+        "energy": {"name": "nice", "hidden": 8, "hidden_layers": 1},
+        "generator": {"name": "nice-generator", "hidden": [8], "latent_dim": 4, "sigma": 0.3},
+    }
+    spec = TrialSpec({"name": "mnist5k-logit", "side": 14}, networks, {"name": "vera", "lr": 1e-6}, 1, 20)
+    task = build_task(spec)
+    trainer = task.build(spec, progress=False)
+    trainer.run()
+    change(trainer)
+    return task.measure(trainer).metrics.get("training_sample_distance")
+
+
+def test_samples_of_the_generator_are_compared_with_exact_samples_of_the_flow():
+    def draw_from_flow(trainer):
+        trainer.method.training_samples = trainer.method.energy.sample
+
+    def collapse(trainer):
+        trainer.method.training_samples = lambda n: torch.zeros(n, 196)
+
+    def draw_nothing(trainer):
+        trainer.method.training_samples = lambda n: None
+
+    assert abs(measure_flow(draw_from_flow)) < 0.01
+    assert measure_flow(collapse) > 0.5
+    assert measure_flow(draw_nothing) is None
+    assert "training_sample_distance" not in measure_trial("vera").metrics
+
+
 def test_the_best_evaluation_is_stored_if_there_were_several():
     measurement = measure_trial("ml", evaluate_every=2)
     assert measurement.metrics["best_test_log_likelihood"] < 0

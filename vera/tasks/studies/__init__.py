@@ -2,7 +2,7 @@
 
 Most of these tasks use estimators as methods: the Trainer tunes an estimator on draws from a model that is
 known exactly, and the task compares its estimates with the exact values. One task measures the time of
-training steps.
+training steps, another counts their gradients.
 """
 
 from vera.tasks.studies.axes import PrincipalAxes
@@ -14,6 +14,7 @@ from vera.tasks.studies.estimators import (
     ImportanceStudy,
     LatentStudy,
 )
+from vera.tasks.studies.gradient_count import GradientCountTask
 from vera.tasks.studies.score_error import ScoreErrorTask, pca_generator
 from vera.tasks.studies.step_cost import StepCostTask, SupervisedStep
 from vera.tasks.studies.step_time import StepTimeComparison, StepTimeTask
@@ -22,6 +23,7 @@ __all__ = [
     "DenoisingStudy",
     "EssOffsetTask",
     "EstimatorStudy",
+    "GradientCountTask",
     "HMCStudy",
     "ImportanceStudy",
     "LatentStudy",
