@@ -2,6 +2,7 @@
 PYTHON ?= python3
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vera needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
 BIN := .venv/bin
+SPACE := $(subst ,, )
 STAMP := .venv/.installed-$(notdir $(PYTHON))
 DEV := $(STAMP)-dev
 PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -25,7 +26,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check check-install release-check format reproduce-all figures report docs docs-check bench-step bench-engine clean
+.PHONY: help setup test lint check check-install release-check format reproduce-all figures report docs docs-check golden bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -71,6 +72,10 @@ check-install:  ## check that the core alone can train and the extra render alon
 
 release-check: $(DEV)  ## check version, changelog and tree, build the wheel and install it in new environments
 	$(BIN)/python .ci/release_check.py
+
+golden: $(DEV)  ## write the golden files of the tests again: messages, help and the rendered golden store
+	export PYTHONPATH=$(subst $(SPACE),:,$(wildcard tests/helpers/*)); \
+	$(BIN)/python tests/helpers/bench/messages.py && $(BIN)/python tests/helpers/bench/bench_helpers.py
 
 format: $(DEV)  ## reformat the code with ruff
 	$(BIN)/ruff check --fix .

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from vera.spec.registry import load_plugin
     from vera.spec.trial_spec import TrialSpec
     from vera.tasks.build import build_dataset, build_method, build_trainer, load_trainer
-    from vera.training.run_state import TrainingResult
+    from vera.training.state.run_state import TrainingResult
     from vera.training.trainer import Trainer
 
 _MODULES = {
     "Generator": "vera.models.generator",
     "SavedModel": "vera.saved.model",
     "Trainer": "vera.training.trainer",
-    "TrainingResult": "vera.training.run_state",
+    "TrainingResult": "vera.training.state.run_state",
     "TrialSpec": "vera.spec.trial_spec",
     "VeraError": "vera.errors",
     "build_dataset": "vera.tasks.build",

@@ -30,7 +30,7 @@ from bench.perf.step_report import BLOCK, TIME_BARS, MemoryRow, PerformanceBar, 
 from bench.perf.timing import compare, time_alone
 from bench.perf.workloads import prepare, prepare_images
 from vera.errors import VeraError
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 WARM_UP = 3
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from sweeps.trial.canonical_json import canonical_json
 from vera.atomic_write import write_atomically
 from vera.spec.trial_spec import TrialSpec
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 LOG = ".restarts.json"
 """The end of the name of a log, after the trial's id."""

@@ -8,8 +8,8 @@ from facts import raises_with
 from bench.experiment import DataSetting, Experiment, Line, Scale, spell_setting
 from sweeps.trial.identity import reseed
 from vera.errors import SettingError, UnknownName
+from vera.methods.amortised.vera import VERA
 from vera.methods.ml import MaximumLikelihood
-from vera.methods.vera import VERA
 from vera.spec.registry import methods
 
 MOONS = DataSetting("Moons", {"name": "moons"}, epoch=10)

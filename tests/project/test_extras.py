@@ -34,7 +34,7 @@ def test_the_table_of_modules_agrees_with_pyproject():
 def test_the_core_trains_saves_loads_and_refuses_the_rest_with_the_name_of_the_extra(tmp_path):
     blocked = list_unavailable(list_requirements())
     assert {"ray", "pyarrow", "matplotlib", "PIL", "scipy", "torchvision", "rich"} <= blocked
-    script = str(HELPERS / "core_example.py")
+    script = str(HELPERS / "project" / "core_example.py")
     code = block_imports(blocked) + RUN.format(root=str(ROOT), script=script)
     command = [sys.executable, "-P", "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)

@@ -22,7 +22,7 @@ from torch import Tensor
 from vera.data.contract import DataSet, Stream, check_finite
 from vera.data.epochs import EpochStream, choose_rows
 from vera.errors import SettingError, VeraError
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from vera.data.contract import TEST_POINTS, DataSet, Stream, check_finite
 from vera.data.epochs import EpochStream, choose_rows
 from vera.errors import SettingError, VeraError
 from vera.spec.settings import Count, validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 MAX_COLOURS = 4
 """Images with more channels than this, whose last axis is at most this long, have their channels last."""

@@ -24,7 +24,7 @@ from torch import Tensor
 from vera.data.contract import TEST_POINTS, DataSet, Stream, compute_fingerprint
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 
 class Toy(DataSet):

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from torch import Tensor
 
 from vera.models.generator import Generator
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 
 class EntropyGradient(Stateful, ABC):

@@ -26,7 +26,7 @@ from vera.models.fitted_gaussian import FittedGaussian
 from vera.models.network_modes import evaluation_mode
 from vera.samplers import Chain, ExactForce, StepSize, hmc_transition
 from vera.spec.settings import Count, Positive, validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 TARGET_ACCEPTANCE = 0.65
 FIT_POINTS = 10_000

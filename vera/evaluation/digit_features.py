@@ -30,7 +30,7 @@ from vera.evaluation.classification import predict
 from vera.evaluation.features import Description, FeatureNetwork, hash_weights
 from vera.models.classifier import DigitClassifier
 from vera.spec.settings import Count, check_fields
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 
 BATCH, DECAY, SEED = 64, 0.7, 1
 DIGIT, PADDED = 28, 32

@@ -18,7 +18,7 @@ from vera.errors import IncompatibleModel, SettingError
 from vera.gradients import LogDensity
 from vera.models.contract import Density
 from vera.models.network_modes import evaluation_mode
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from vera.models.classifier import Classifier
 from vera.models.generator import Generator
 from vera.models.network_modes import use_batch_statistics
 from vera.training.optimisers import trainable_parameters
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 Precision = Literal["float32", "bfloat16", "float16"]
 Forward = Callable[..., Tensor]

@@ -34,7 +34,7 @@ from vera.spec.registry import joint_methods
 from vera.spec.settings import Count, Decay, NonNegative, Positive
 from vera.training.adam_betas import ADAM_BETAS
 from vera.training.optimisers import descend
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 
 class LogitQueue(Stateful):

@@ -10,7 +10,7 @@ from typing import Annotated
 from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod, add_noise
 from vera.methods.contract import Metrics
-from vera.methods.pcd import PCD
+from vera.methods.langevin.pcd import PCD
 from vera.spec.registry import joint_methods
 from vera.spec.settings import Decay, NonNegative, Positive
 from vera.training.adam_betas import PAPER_BETAS

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod
+from vera.methods.amortised.meg import MEG
 from vera.methods.contract import Metrics
-from vera.methods.meg import MEG
 from vera.spec.registry import joint_methods
 
 

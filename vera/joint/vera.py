@@ -5,8 +5,8 @@ from typing import Annotated
 
 from vera.data.labelled import LabelledBatch
 from vera.joint.contract import JointMethod, add_noise
+from vera.methods.amortised.vera import VERA
 from vera.methods.contract import Metrics
-from vera.methods.vera import VERA
 from vera.spec.registry import joint_methods
 from vera.spec.settings import NonNegative, OmitDefault
 

@@ -22,7 +22,7 @@ from vera.models.generator import Generator
 from vera.spec.registry import Registry, methods
 from vera.spec.settings import check_fields, check_value, is_checkable, settings_of
 from vera.training.optimisers import trainable_parameters
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 Metrics = dict[str, Tensor]
 """Name to 0-d tensor, detached and on the device. Every method reports "loss"."""

@@ -15,7 +15,7 @@ from vera.spec.registry import models
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component
 from vera.tasks.build import build_networks
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 
 Network = nn.Module | Component | str
 """A module, or a registered name with settings or without."""

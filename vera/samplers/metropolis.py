@@ -6,7 +6,7 @@ A proposal with log ratio r is accepted with probability min(1, e^r). Trap: a Na
 import torch
 from torch import Tensor
 
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 
 def accept(log_ratio: Tensor) -> tuple[Tensor, Tensor]:

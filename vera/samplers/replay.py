@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 
 class ReplayBuffer(Stateful):

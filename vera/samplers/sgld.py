@@ -14,7 +14,7 @@ from vera.errors import SettingError
 from vera.gradients import LogDensity, make_gradient
 from vera.models.network_modes import evaluation_mode
 from vera.spec.settings import NonNegative, NonNegativeCount, Positive, validate_arguments
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 
 def sgld(f: LogDensity, x: Tensor, *, steps: int, noise: float, step_size: float | None = None) -> Tensor:

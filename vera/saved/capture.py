@@ -21,7 +21,7 @@ from vera.spec.resolve import infer_settings, resolve_component, resolve_spec
 from vera.spec.settings import settings_of
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.training.averaging import WeightAverage, copy_network
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 MOMENT_POINTS = 1_024

@@ -8,7 +8,7 @@ import torch
 from vera.spec.registry import models
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_networks, build_source, build_task
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 DESCRIPTION_BYTES = 4_096
 """About the size of the facts in a file."""

@@ -34,7 +34,7 @@ from vera.saved.sampling import ModelSampler
 from vera.spec.settings import Count, NonNegativeCount, validate_arguments
 from vera.spec.trial_spec import Component, TrialSpec
 from vera.training.device import resolve_device
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 from vera.training.trainer import Trainer
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
 from vera.spec.registry import models
 from vera.spec.trial_spec import split_component
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 LARGEST_SETTING = 2**20
 """Whole numbers up to this are accepted in the settings of any network."""

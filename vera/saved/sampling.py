@@ -18,7 +18,7 @@ from vera.models.contract import Density
 from vera.models.generator import Generator
 from vera.models.network_modes import evaluation_mode
 from vera.samplers import DataRefiner, LatentRefiner, Refiner
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 BLOCK_ELEMENTS, SMALLEST_BLOCK, LARGEST_BLOCK = 2**16, 64, 1024
 DRAWS_PER_SAMPLE, FEWEST_DRAWS = 20, 10_000

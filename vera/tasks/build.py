@@ -22,8 +22,8 @@ from vera.spec.resolve import infer_settings
 from vera.spec.settings import check_names, settings_of
 from vera.spec.trial_spec import Component, TrialSpec, split_component
 from vera.tasks.contract import Task
-from vera.training.checkpoint import read_checkpoint
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.checkpoint import read_checkpoint
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 

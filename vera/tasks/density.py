@@ -31,7 +31,7 @@ from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
 from vera.tasks.proposal_ess import measure_matched_ess, measure_proposal_ess
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PLANE_SAMPLES, IMAGE_SAMPLES = 1_000, 100

@@ -36,7 +36,7 @@ from vera.tasks.build import build_labelled
 from vera.tasks.contract import Measurement
 from vera.tasks.joint import JointTask
 from vera.tasks.proposal_ess import measure_matched_ess, measure_proposal_ess
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 PAPER_UNSEEN = ("svhn-test", "cifar100-test", "interpolated", "celeba-test")

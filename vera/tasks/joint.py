@@ -23,7 +23,7 @@ from vera.spec.registry import joint_methods, tasks
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import assemble_trainer, build_labelled, build_method
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 IMAGES, REFINING_STEPS = 100, 100

@@ -8,7 +8,7 @@ from vera.entropy import ImportanceEntropy
 from vera.evaluation import matched_gaussian_ess, posterior_ess, prior_ess
 from vera.methods.contract import Method
 from vera.models.generator import Generator
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 
 POINTS, MATCHED_POINTS = 256, 20_000
 

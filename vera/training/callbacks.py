@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from vera.errors import CallbackError, SettingError
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 Callback = Callable[[int, dict[str, float]], object]
 Callbacks = Callback | Sequence[Callback] | None

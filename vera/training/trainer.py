@@ -22,12 +22,12 @@ from vera.methods.contract import Method
 from vera.spec.settings import Count, Decay, NonNegativeCount, Positive, validate_arguments
 from vera.training.averaging import PREFIX
 from vera.training.callbacks import Callbacks, call_callbacks, list_callbacks, protect_training
-from vera.training.checkpoint import write_checkpoint
 from vera.training.interrupts import defer_interrupt
 from vera.training.journal import DivergenceError, Journal
 from vera.training.progress import is_interactive, make_progress_bar
-from vera.training.random_state import derive_seed, get_random_state, set_random_state
-from vera.training.run_state import RunState, TrainingResult, describe_type
+from vera.training.state.checkpoint import write_checkpoint
+from vera.training.state.random_state import derive_seed, get_random_state, set_random_state
+from vera.training.state.run_state import RunState, TrainingResult, describe_type
 from vera.training.threads import choose_threads, use_threads
 
 Evaluation = Callable[[Method], Mapping[str, float]]

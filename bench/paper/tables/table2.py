@@ -27,7 +27,7 @@ from bench.judging.claims import (
 )
 from bench.judging.results import Results
 from bench.paper.experiments.nice import CONTROL, HELD_SIGMA, NICE
-from bench.paper.tables.table2_tuning import describe_tuning
+from bench.paper.tuning.table2_tuning import describe_tuning
 from bench.paper.values import PAPER
 from bench.render.numbers import format_fixed
 from sweeps.store.row import Row

@@ -13,7 +13,7 @@ from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, ImageSetting
 from bench.paper.image_artifact import ImageArtifact
 from bench.paper.tables.accuracy import ACCURACY, BEST, check_more_accurate, read_accuracy, to_percent
-from bench.paper.tables.image_tuning import describe_tuning
+from bench.paper.tuning.image_tuning import describe_tuning
 from bench.paper.values import PAPER
 
 OURS, RIVAL = "VERA α=100", "JEM"

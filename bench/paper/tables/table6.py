@@ -23,7 +23,7 @@ from bench.judging.results import Results, find_first_rows, read_metrics
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.experiments.tabular_data import LABELS, TableSetting, read_data_notes
 from bench.paper.tables.accuracy import ACCURACY, BEST, check_more_accurate, to_percent
-from bench.paper.tables.table6_tuning import describe_tuning
+from bench.paper.tuning.table6_tuning import describe_tuning
 from bench.paper.values import PAPER
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile, Trial

@@ -1,5 +1,5 @@
 """Help: every verb ends with examples that the parser accepts, and defaults are documented. Help and error
-messages equal a golden file, word for word; to update it, see tests/helpers/messages.py."""
+messages equal a golden file, word for word; to update it: make golden."""
 
 import difflib
 import shlex

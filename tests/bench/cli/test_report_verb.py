@@ -8,7 +8,7 @@ import pytest
 from bare_process import run_bare
 from bench_helpers import use_artifacts
 from facts import raises_with
-from locations import HELPERS
+from locations import HELPER_FOLDERS
 from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, parse_page
 
 from bench.cli.verbs.report import add_parser
@@ -128,6 +128,6 @@ raise SystemExit(report())
 
 
 def test_report_works_without_torch_and_ray(tmp_path):
-    done = run_bare(BARE, tmp_path, HELPERS, Path(__file__).parent)
+    done = run_bare(BARE, tmp_path, *HELPER_FOLDERS, Path(__file__).parent)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "results/local/report.html").is_file()

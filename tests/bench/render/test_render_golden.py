@@ -17,7 +17,7 @@ from sweeps.store.store import Store
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_golden_table_is_unchanged(golden, tmp_path, profile):
-    """If the change is intended, run python tests/helpers/bench_helpers.py and read the diff."""
+    """If the change is intended, run make golden and read the diff."""
     sheet = golden["golden-table"].render(Results(open_store(GOLDEN), profile))
     paths = write_rendering(sheet, tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [

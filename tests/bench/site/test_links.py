@@ -15,7 +15,7 @@ from bench.site.links import find_site_path, list_linked_files, rewrite_links
         ("docs/methods/vera.md", "methods/vera.md"),
         ("docs/README.md", "index.md"),
         ("docs/methods", "methods/README.md"),
-        ("vera/methods/dsm.py", "source/vera/methods/dsm.py.md"),
+        ("vera/methods/score_matching/dsm.py", "source/vera/methods/score_matching/dsm.py.md"),
         ("results/published/figures/figure1.png", "results/published/figures/figure1.png"),
     ],
 )

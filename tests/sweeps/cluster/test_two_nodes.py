@@ -28,7 +28,7 @@ from bench.searches.problems import FLOW_LIKELIHOOD
 from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.store import Store
 
-TRACED = HELPERS / "traced_plugin.py"
+TRACED = HELPERS / "sweeps" / "traced_plugin.py"
 CONFIGURATIONS, SEEDS, STEPS = 8, 2, 20
 
 

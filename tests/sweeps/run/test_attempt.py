@@ -244,11 +244,11 @@ def test_a_checkpoint_that_could_not_be_read_is_not_deleted(tmp_path, monkeypatc
     attempt = Attempt(trouble(steps=10_000, pause=0.001), conditions)
     attempt.advance(0.05)
     kept = attempt.checkpoint.read_bytes()
-    monkeypatch.setattr("vera.training.checkpoint.torch.load", broken(OSError("input/output error")))
+    monkeypatch.setattr("vera.training.state.checkpoint.torch.load", broken(OSError("input/output error")))
     assert Attempt(attempt.trial, conditions).ending.outcome == "error"
     assert attempt.checkpoint.read_bytes() == kept
     monkeypatch.setattr(
-        "vera.training.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory"))
+        "vera.training.state.checkpoint.torch.load", broken(torch.OutOfMemoryError("CUDA out of memory"))
     )
     assert Attempt(attempt.trial, conditions).ending.outcome == "out_of_memory"
     assert attempt.checkpoint.read_bytes() == kept

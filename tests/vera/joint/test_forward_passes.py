@@ -22,7 +22,7 @@ from vera.joint import Supervised
 from vera.spec.registry import datasets
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_task
-from vera.training.run_identity import describe_network
+from vera.training.state.run_identity import describe_network
 from vera.training.trainer import Trainer
 
 every_method = pytest.mark.parametrize("name", list(SMALL))

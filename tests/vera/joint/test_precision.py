@@ -10,7 +10,7 @@ import torch
 from conformance import find_differences
 from facts import raises_with
 from joint_helpers import Blobs
-from locations import HELPERS
+from locations import HELPER_FOLDERS, ROOT
 from passes_helpers import SMALL, make_images, make_joint_method, run_two_steps
 
 from sweeps.trial.identity import Trial
@@ -131,8 +131,7 @@ for name, slope in default.gradients.items():
 
 def test_bfloat16_is_close_to_float32_with_second_derivatives():
     """Runs in a subprocess, because bfloat16 can be an illegal instruction on a CPU."""
-    here = HELPERS
-    path = os.pathsep.join(map(str, (here, here.parent, here.parents[1])))
+    path = os.pathsep.join((*HELPER_FOLDERS, str(ROOT)))
     ended = subprocess.run(
         [sys.executable, "-c", BFLOAT16],
         env=os.environ | {"PYTHONPATH": path},

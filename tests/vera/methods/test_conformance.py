@@ -29,7 +29,7 @@ from setting_values import other_settings, setting_names
 
 from vera.errors import IncompatibleModel
 from vera.spec.registry import joint_methods, methods, models
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 every_pair = pytest.mark.parametrize(("method", "energy"), PAIRS)
 every_method = pytest.mark.parametrize(("method", "energy"), pick_one_energy_each())

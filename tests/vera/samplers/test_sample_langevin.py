@@ -8,7 +8,7 @@ from trainer_helpers import Bowl
 
 import vera
 from vera.errors import SettingError
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 
 
 def test_it_takes_the_steps_of_sgld():

@@ -133,13 +133,13 @@ def test_a_plugin_can_be_loaded_twice_but_cannot_take_a_built_in_name(plugin, tm
     with raises_with(
         VeraError,
         "method name 'vera'",
-        "vera.methods.vera.VERA",
+        "vera.methods.amortised.vera.VERA",
         "OneStep",
         str(thief),
         "'my-vera'",
     ):
         load_plugin(thief)
-    assert methods.get("vera").__module__ == "vera.methods.vera"
+    assert methods.get("vera").__module__ == "vera.methods.amortised.vera"
 
 
 def test_two_plugin_files_with_the_same_file_name_do_not_replace_each_other(plugin, tmp_path):

@@ -11,7 +11,7 @@ from facts import raises_with
 from trainer_helpers import list_losses, make_scripted_trainer
 
 from vera.errors import VeraError
-from vera.training.run_state import TrainingResult
+from vera.training.state.run_state import TrainingResult
 
 
 def test_run_until_pauses_and_a_later_run_continues():

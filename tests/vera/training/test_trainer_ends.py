@@ -115,7 +115,7 @@ def test_a_failed_save_keeps_the_old_checkpoint_and_leaves_no_other_file(tmp_pat
     trainer = make_scripted_trainer()
     trainer.save(tmp_path / "run.pt")
     before = (tmp_path / "run.pt").read_bytes()
-    monkeypatch.setattr("vera.training.checkpoint.torch.save", half_written)
+    monkeypatch.setattr("vera.training.state.checkpoint.torch.save", half_written)
     with raises_with(CheckpointError, "disk full", str(tmp_path / "run.pt")):
         trainer.save(tmp_path / "run.pt")
     assert (tmp_path / "run.pt").read_bytes() == before

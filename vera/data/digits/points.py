@@ -26,7 +26,7 @@ from vera.data.epochs import EpochStream, choose_rows
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 Side = Literal[28, 14]
 IMAGE_FILES = (mnist_files.TRAIN_IMAGES, mnist_files.TEST_IMAGES)

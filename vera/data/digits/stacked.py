@@ -28,7 +28,7 @@ from vera.data.epochs import EpochStream
 from vera.data.files.locations import DataDir, resolve_data_dir
 from vera.spec.registry import datasets
 from vera.spec.settings import Count, validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 TRIPLES, TEST_TRIPLES = 60_000, 10_000
 MODES = 1_000

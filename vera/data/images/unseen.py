@@ -30,7 +30,7 @@ from vera.errors import SettingError
 from vera.extras import explain_missing, require_package
 from vera.spec.registry import unseen_sets
 from vera.spec.settings import validate_arguments
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 
 BATCH = 100
 """Images per batch of the interpolated set."""

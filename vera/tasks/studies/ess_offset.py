@@ -24,7 +24,7 @@ from vera.spec.settings import Count, Positive
 from vera.spec.trial_spec import TrialSpec, split_component
 from vera.tasks.build import assemble_trainer, build_dataset
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 FAR = 2.0

@@ -20,7 +20,7 @@ from vera.spec.registry import tasks
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_plain_trainer
 from vera.tasks.contract import Measurement, Task
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 

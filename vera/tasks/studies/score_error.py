@@ -28,7 +28,7 @@ from vera.spec.trial_spec import TrialSpec, split_component
 from vera.tasks.build import assemble_trainer, build_dataset
 from vera.tasks.contract import Measurement, Task
 from vera.tasks.studies.estimators import EstimatorStudy, ImportanceStudy
-from vera.training.random_state import derive_seed, use_seed
+from vera.training.state.random_state import derive_seed, use_seed
 from vera.training.trainer import Trainer
 
 MEASURED = ("signed_bias", "absolute_bias", "rms_bias", "deviation", "rms_noise")

@@ -25,7 +25,7 @@ from vera.tasks.build import assemble_trainer, build_dataset, build_method
 from vera.tasks.contract import Measurement, Task
 from vera.tasks.studies.step_time import WARM_UP, StepTimeComparison
 from vera.training.optimisers import adam, descend
-from vera.training.random_state import derive_seed
+from vera.training.state.random_state import derive_seed
 from vera.training.trainer import Trainer
 
 OWN, BASELINE = "method", "supervised"

@@ -6,7 +6,7 @@ from toys_helpers import record_of, results_of
 from bench.catalogue import catalogue
 from bench.experiment import TUNING_SEEDS
 from bench.paper.experiments.images import IMAGES
-from bench.paper.tables.image_tuning import choose_setting, read_tuning
+from bench.paper.tuning.image_tuning import choose_setting, read_tuning
 from sweeps.trial.identity import reseed
 
 TABLE3 = catalogue.artifact("table3")

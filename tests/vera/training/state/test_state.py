@@ -6,7 +6,7 @@ from conformance import find_differences
 from facts import raises_with
 from torch import nn
 
-from vera.training.state import Stateful
+from vera.training.state.stateful import Stateful
 
 
 class Inner(Stateful):

@@ -17,11 +17,11 @@ from vera.data.labelled import LabelledBatch
 from vera.errors import CheckpointError, VeraError
 from vera.methods.contract import Batch, Method
 from vera.training.averaging import PREFIX, WeightAverage
-from vera.training.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
 from vera.training.device import resolve_device
 from vera.training.journal import Journal
-from vera.training.random_state import derive_seed, get_random_state, use_seed
-from vera.training.run_identity import check_same_run, describe_run
+from vera.training.state.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
+from vera.training.state.random_state import derive_seed, get_random_state, use_seed
+from vera.training.state.run_identity import check_same_run, describe_run
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class RunState:
             raise CheckpointError(f"{path} does not fit this run ({reason}); nothing was changed.") from error
 
     def identity(self) -> dict[str, Any]:
-        """What distinguishes this run from others, as plain data; see `vera/training/run_identity.py`."""
+        """What distinguishes this run from others, as plain data; see `run_identity.py`."""
         run = describe_run(self.method, self.data, self.batch_size, self.seed)
         return run if self.average is None else {**run, "ema": self.average.decay}
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vera.errors import SettingError
 from vera.methods.contract import Batch
-from vera.methods.langevin import LangevinMethod
+from vera.methods.langevin.step import LangevinMethod
 from vera.samplers import ReplayBuffer
 from vera.spec.registry import methods
 from vera.spec.settings import Count, UnitInterval

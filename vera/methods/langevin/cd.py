@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from vera.methods.contract import Batch
-from vera.methods.langevin import LangevinMethod
+from vera.methods.langevin.step import LangevinMethod
 from vera.spec.registry import methods
 from vera.spec.settings import Count
 

@@ -18,7 +18,7 @@ from bench.paper.experiments.images import IMAGES
 from bench.paper.experiments.nice import CONTROL, HELD_SIGMA, LINES, NICE
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.tables.table2 import BEST, LIKELIHOOD, RIVALS, SIGMA, Table2, read_sigma
-from bench.paper.tables.table2_tuning import find_edges
+from bench.paper.tuning.table2_tuning import find_edges
 from bench.paper.values import PAPER
 from sweeps.run.attempt import run_trial
 from sweeps.store.row import CurvePoint

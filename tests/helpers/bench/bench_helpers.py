@@ -1,8 +1,7 @@
 """Helpers of the tests of bench: stores of made-up rows, the golden artifacts, and other artifacts in the
 catalogue.
 
-Run as a script, it writes the golden store and its rendered files again. Read the difference before you
-commit it.
+`make golden` writes the golden store and its rendered files again. Read the difference before you commit it.
 """
 
 import io

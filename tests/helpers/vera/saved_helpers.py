@@ -10,7 +10,7 @@ from conformance import MODELS, make_trainer, network_components
 from vera.models.contract import Density
 from vera.models.network_modes import evaluation_mode
 from vera.saved import SavedModel
-from vera.training.random_state import use_seed
+from vera.training.state.random_state import use_seed
 from vera.training.trainer import Trainer
 
 HEADER = 8

@@ -14,7 +14,7 @@ from vera.methods import DSM, VERA, MaximumLikelihood
 from vera.models import MLP, NICE, GaussianMixture, mlp_generator
 from vera.spec.trial_spec import TrialSpec
 from vera.tasks.build import build_trainer, load_trainer
-from vera.training.checkpoint import write_checkpoint
+from vera.training.state.checkpoint import write_checkpoint
 from vera.training.trainer import Trainer
 
 POINTS = torch.randn(20, 2, generator=torch.Generator().manual_seed(0))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from vera.entropy import HMCEntropy
 from vera.entropy.hmc import Force
-from vera.methods.amortised import AmortisedMethod
+from vera.methods.amortised.step import AmortisedMethod
 from vera.spec.registry import methods
 from vera.spec.settings import Count, NonNegativeCount, Positive
 

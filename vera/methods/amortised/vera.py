@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from vera.entropy import ImportanceEntropy
-from vera.methods.amortised import AmortisedMethod
+from vera.methods.amortised.step import AmortisedMethod
 from vera.spec.registry import methods
 from vera.spec.settings import Count, Positive
 

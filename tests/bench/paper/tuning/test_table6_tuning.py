@@ -6,7 +6,7 @@ from tabular_records import lines_of
 from bench.catalogue import catalogue
 from bench.judging.cell import make_cell
 from bench.paper.experiments.tabular import LINES, TABULAR
-from bench.paper.tables.table6_tuning import describe_tuning, find_best, name_chosen
+from bench.paper.tuning.table6_tuning import describe_tuning, find_best, name_chosen
 
 TABLE = next(table for table in TABULAR.data("laptop") if table.name == "digits 8 × 8")
 

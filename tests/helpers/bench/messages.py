@@ -1,8 +1,7 @@
 """The golden file of everything that `vera` says to a user: the help of every verb, and the error of every
 mistake.
 
-Run as a script, it writes the golden file again: `.venv/bin/python tests/helpers/messages.py`. Read the
-difference before you commit it.
+`make golden` writes it again. Read the difference before you commit it.
 """
 
 import argparse
@@ -24,7 +23,7 @@ from sweeps.trial.sweep import sweeps
 from vera.spec.registry import datasets, methods
 
 GOLDEN = ROOT / "tests" / "bench" / "cli" / "golden" / "messages.txt"
-HEADER = "Written by .venv/bin/python tests/helpers/messages.py\n"
+HEADER = "Written by .venv/bin/python tests/helpers/bench/messages.py\n"
 
 
 def find_verbs(parser: argparse.ArgumentParser) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:

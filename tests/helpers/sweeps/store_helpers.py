@@ -4,10 +4,10 @@ that write them."""
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from locations import HELPER_FOLDERS
 
 from sweeps.store.row import SCHEMA_VERSION, CurvePoint, Record, Row
 from sweeps.store.schema import read_column_types
@@ -72,7 +72,7 @@ def fill_store(location, count=5):
 
 def start_python(code, *arguments):
     """Start a process that runs the code with the names of this module."""
-    start = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from store_helpers import *\n"
+    start = f"import sys; sys.path[:0] = {HELPER_FOLDERS!r}; from store_helpers import *\n"
     return subprocess.Popen(
         [sys.executable, "-c", start + code, *map(str, arguments)], stderr=subprocess.PIPE, text=True
     )

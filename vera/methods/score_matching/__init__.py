@@ -1,0 +1,1 @@
+"""Score matching: sliced, denoising and by curvature propagation."""
