@@ -33,7 +33,7 @@ def test_every_claim_with_rows_has_a_line_and_judgements_are_counted(tmp_path):
     supported = ("rises-with-weight", "entropy-helps", "bound-is-tight")
     assert shown == {key: ["", "✓ supported" if key in supported else "? undetermined"] for key in shown}
     assert set(shown) == set(claims.values())
-    assert "At `paper`: 5 supported · 0 refuted · 4 undetermined · 0 not testable." in text
+    assert "At `paper`: 5 supported · 0 refuted · 5 undetermined · 0 not testable." in text
     assert "`vera report --from published`" in text
 
 

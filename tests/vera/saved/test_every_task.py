@@ -61,6 +61,7 @@ STUDIES = {
         "batch_size": 20,
     },
     "ess-offset": {"dataset": {"name": "gaussian", "dim": 128}, "networks": {}, "batch_size": 40},
+    "gradient-count": {"dataset": {"name": "moons"}},
 }
 """Tasks that examine estimators and train no model."""
 CASES = [(task, method) for task in SETTINGS for method in tasks.get(task).methods]
