@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Literal, get_args
 
 from bench.judging.cell import LEVEL, Better, Cell
-from bench.judging.estimate import Estimate, count_larger, estimate_difference, estimate_mean
+from bench.judging.estimate import SeedEstimate, count_larger, estimate_difference, estimate_mean
 from bench.judging.results import Results
 from bench.render.numbers import format_significant
 from sweeps.trial.identity import Profile
@@ -35,7 +35,7 @@ SMOKE = "smoke trials show that everything runs, and nothing else"
 class Comparison:
     """An estimate and the value that it lies above if the claim is true (below, unless `is_above`)."""
 
-    estimate: Estimate
+    estimate: SeedEstimate
     value: float = 0.0
     is_above: bool = True
     weight: int = 1
@@ -315,7 +315,7 @@ def _explain_missing_mean(name: str, cell: Cell) -> str:
     return f"{_describe_mean(name, cell)}: {why}"
 
 
-def _describe_difference(estimate: Estimate, a: Cell, b: Cell) -> str:
+def _describe_difference(estimate: SeedEstimate, a: Cell, b: Cell) -> str:
     """The difference with its interval, how the interval was made, and the probability of improvement as a
     count."""
     how = "paired by seed" if estimate.is_paired else "Welch"
@@ -324,7 +324,7 @@ def _describe_difference(estimate: Estimate, a: Cell, b: Cell) -> str:
     return f"{_describe_estimate(estimate)} ({counts}, {how}; {pairs})"
 
 
-def _describe_estimate(estimate: Estimate) -> str:
+def _describe_estimate(estimate: SeedEstimate) -> str:
     return f"{format_significant(estimate.mean, 3)} ± {format_significant(estimate.half_width(), 2)}"
 
 

@@ -23,7 +23,7 @@ NO_SPREAD = 1e-9
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SeedEstimate:
     """A mean, or a difference of two means.
 
     `variances` and `counts` have one entry for a mean or for paired differences, two for Welch's difference.
@@ -57,9 +57,9 @@ class Estimate:
         and only if the interval at that level leaves the value out."""
         return t_p_value((self.mean - value) / self.error, self.freedom)
 
-    def grow(self, n: int) -> "Estimate":
+    def grow(self, n: int) -> "SeedEstimate":
         """The estimate of n seeds, if mean and spread stayed as they are."""
-        return Estimate(self.mean, self.variances, (n,) * len(self.counts))
+        return SeedEstimate(self.mean, self.variances, (n,) * len(self.counts))
 
     @property
     def is_paired(self) -> bool:
@@ -67,14 +67,14 @@ class Estimate:
         return len(self.counts) == 1
 
 
-def estimate_mean(cell: Cell) -> Estimate | None:
+def estimate_mean(cell: Cell) -> SeedEstimate | None:
     """The mean of a cell; None without at least two values that differ."""
     if cell.n < 2 or _has_no_spread(cell.values):
         return None
-    return Estimate(fmean(cell.values), (variance(cell.values),), (cell.n,))
+    return SeedEstimate(fmean(cell.values), (variance(cell.values),), (cell.n,))
 
 
-def estimate_difference(a: Cell, b: Cell) -> Estimate | None:
+def estimate_difference(a: Cell, b: Cell) -> SeedEstimate | None:
     """Mean of a minus mean of b, paired by seed if both have the same seeds, else by Welch; None if a side
     has fewer than two values, or if neither side has any spread."""
     if min(a.n, b.n) < 2 or (_has_no_spread(a.values) and _has_no_spread(b.values)):
@@ -83,8 +83,8 @@ def estimate_difference(a: Cell, b: Cell) -> Estimate | None:
     paired = pair_by_seed(a, b)
     differences = [x - y for x, y in paired]
     if paired and not _has_no_spread(differences, scale=max(map(abs, (*a.values, *b.values)))):
-        return Estimate(difference, (variance(differences),), (len(differences),))
-    return Estimate(difference, (variance(a.values), variance(b.values)), (a.n, b.n))
+        return SeedEstimate(difference, (variance(differences),), (len(differences),))
+    return SeedEstimate(difference, (variance(a.values), variance(b.values)), (a.n, b.n))
 
 
 def pair_by_seed(a: Cell, b: Cell) -> list[tuple[float, float]]:

@@ -90,7 +90,7 @@ def forget_registered(monkeypatch):
     monkeypatch.setattr(catalogue, "_registered", {})
 
 
-class Mine(Artifact):
+class MyTable(Artifact):
     name, title = "mine", "Table of a user"
 
     def trials(self, profile):
@@ -203,8 +203,8 @@ print(sorted(name for name in sys.modules if name.startswith("bench.paper.tables
 
 @pytest.mark.usefixtures("forget_registered")
 def test_artifact_of_a_plugin_is_found_and_may_be_loaded_again():
-    catalogue.register(Mine)
-    catalogue.register(Mine)
+    catalogue.register(MyTable)
+    catalogue.register(MyTable)
     assert catalogue.artifact("mine").title == "Table of a user"
     assert catalogue.sweep_names().count("mine") == 1
 
@@ -212,8 +212,8 @@ def test_artifact_of_a_plugin_is_found_and_may_be_loaded_again():
 @pytest.mark.usefixtures("forget_registered")
 @pytest.mark.parametrize("name", ["table2", "table2-grid", "toy-demo"])
 def test_artifact_under_a_taken_name_is_refused(name):
-    with raises_with(VeraError, f"'{name}'", "Mine", f"my-{name}"):
-        catalogue.register(type("Mine", (Mine,), {"name": name}))
+    with raises_with(VeraError, f"'{name}'", "MyTable", f"my-{name}"):
+        catalogue.register(type("MyTable", (MyTable,), {"name": name}))
 
 
 @pytest.mark.usefixtures("forget_registered")

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from engine_helpers import make_row, plugin
+from terminal import Terminal
 
 from sweeps.cluster.engine import build_job
 from sweeps.run import progress as progress_module
@@ -12,11 +13,6 @@ from sweeps.run.attempt import Attempt
 from sweeps.run.conditions import Conditions
 from sweeps.run.progress import Progress, format_clock, format_row
 from sweeps.store.store import Store
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 @pytest.fixture

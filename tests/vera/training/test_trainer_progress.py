@@ -9,14 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 import tqdm
+from terminal import Terminal
 from trainer_helpers import make_scripted_trainer
 
 from vera.training import progress
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 @pytest.fixture

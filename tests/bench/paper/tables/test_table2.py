@@ -352,11 +352,11 @@ def test_smoke_trial_of_every_line_runs(entry):
 def test_plugin_method_has_a_line(tmp_path, monkeypatch):
     from vera.methods.ml import MaximumLikelihood
 
-    class Mine(MaximumLikelihood):
+    class MyLikelihood(MaximumLikelihood):
         """A user's method."""
 
-    Mine.__module__ = "somewhere.else"
-    monkeypatch.setattr(methods, "_known", methods._entries | {"mine": Mine})
+    MyLikelihood.__module__ = "somewhere.else"
+    monkeypatch.setattr(methods, "_known", methods._entries | {"mine": MyLikelihood})
     assert [trial.label for trial in TABLE.trials("smoke")][-1] == "mine"
     trial = next(trial for trial in catalogue.sweep("table2").trials("smoke") if trial.label == "mine")
     sheet = TABLE.render(results_of(tmp_path, [record_of(trial, 0, **{LIKELIHOOD: -7.0})], "smoke"))
