@@ -16,6 +16,7 @@ from bench.cli.parser import Subparsers, add_command, at_least
 from sweeps.errors import EngineError
 from sweeps.launch import job_submit, kuberay, ray_up, slurm
 from sweeps.launch.settings import ClusterSettings, check_printable
+from vera.atomic_write import write_atomically
 
 Render = Callable[[argparse.Namespace, tuple[str, ...]], str]
 EXAMPLES = {
@@ -49,7 +50,8 @@ def write_launch_file(arguments: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     try:
-        Path(arguments.output).write_text(text)
+        with write_atomically(Path(arguments.output)) as file:
+            file.write(text.encode())
     except OSError as error:
         raise EngineError(
             f"{arguments.output} cannot be written: {error.strerror}. Choose another --output."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.cli.flags import add_plugin
+from bench.cli.output_files import write_bytes
 from bench.cli.parser import Run, Subparsers, add_command, at_least, parse_positive_seconds
 from bench.locations import PUBLISHED
 from bench.perf.shapes import SHAPE_NAMES, find_title
@@ -111,7 +112,7 @@ def _add_shapes(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to this file")
+    parser.add_argument("--json", metavar="FILE", help="also write the numbers to this file")
 
 
 def run_step(arguments: argparse.Namespace) -> int:
@@ -171,7 +172,8 @@ def _report_steps(arguments: argparse.Namespace, found: "StepResults", threads: 
     print(f"{plural(threads, 'thread')}, torch {machine['torch']}, {machine['cpu']}\n")
     print(format_report(found, bars, find_title))
     if arguments.json:
-        arguments.json.write_text(json.dumps(machine | list_plain(found, bars), indent=1) + "\n")
+        content = json.dumps(machine | list_plain(found, bars), indent=1) + "\n"
+        write_bytes(arguments.json, content.encode())
     if arguments.keep:
         store_values(arguments.keep, found.list_values(), threads)
     return int(arguments.enforce and not all(bar.is_met for bar in bars))

@@ -164,9 +164,10 @@ def test_bars_apply_to_vera_alone():
 
 def test_command_measures_every_method_on_a_shape(capsys, tmp_path):
     threads = torch.get_num_threads()
-    assert main(["perf", "step", "--quick", "--shapes", "toy", "--json", str(tmp_path / "step.json")]) == 0
+    file = tmp_path / "new" / "step.json"
+    assert main(["perf", "step", "--quick", "--shapes", "toy", "--json", str(file)]) == 0
     printed = capsys.readouterr().out
-    found = json.loads((tmp_path / "step.json").read_text())
+    found = json.loads(file.read_text())
     assert [row["method"] for row in found["steps"]] == list(methods)
     assert all(row["method"] in printed for row in found["steps"])
     assert all((row["timing"] is None) == bool(row["reason"]) for row in found["steps"])

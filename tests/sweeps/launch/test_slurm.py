@@ -1,5 +1,6 @@
 """The Slurm script: valid bash, run from end to end with fake commands that record their calls."""
 
+import errno
 import os
 import re
 import signal
@@ -323,3 +324,16 @@ def test_the_script_can_be_saved_and_the_next_command_is_shown(capsys, tmp_path)
         == f"Wrote {file}; to start it: sbatch {file}\n"
     )
     assert file.read_text() == printed
+
+
+def test_a_script_that_cannot_be_written_leaves_the_old_one(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "job.sh"
+    file.write_text("old")
+
+    def refuse(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    assert_refused(capsys, (str(file), os.strerror(errno.ENOSPC)), "slurm", "--output", str(file), "--", *TOY)
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
