@@ -42,7 +42,7 @@ def locate_model(path: str | Path, results: str | Path | None = None) -> Path:
             return found[0]
     looked = " or ".join(map(str, folders))
     raise UnknownName(
-        f"There is no file {path}, and {looked} has no model of a trial '{path}'. To list models: vera models"
+        f"There is no file {path}, and no model of a trial '{path}' in {looked}. To list models: vera models"
     )
 
 
