@@ -59,6 +59,14 @@ def check_results_dir(arguments: argparse.Namespace) -> None:
             ) from error
 
 
+def check_results_writable(results_dir: str) -> None:
+    """Raise StoreError unless a run could store its results there. Leaves nothing behind."""
+    from sweeps.run.writable_store import check_writable
+    from sweeps.store.location import join_location
+
+    check_writable(*(join_location(results_dir, name) for name in ("trials", "checkpoints")))
+
+
 def _refuse_file(setting: str, path: str) -> None:
     if os.path.isfile(os.path.expanduser(path)):
         raise SettingError(f"{setting} {path} is a file, not a directory. Choose a directory.")

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -22,6 +22,7 @@ import vera
 from bench.cli.directories import check_results_dir, check_working_dir, use_data_dir
 from bench.cli.parser import Parser, Run, Subparsers
 from bench.cli.plugins import load_plugins
+from bench.cli.terminal_output import filter_output
 from bench.cli.verbs import (
     data,
     docs,
@@ -40,7 +41,7 @@ from bench.cli.verbs import (
 from bench.cli.verbs import list as list_verb
 from bench.cli.verbs.models import compare, export, sample, score, stored, train
 from sweeps.errors import Interrupted
-from vera.errors import VeraError
+from vera.errors import SettingError, VeraError
 from vera.extras import explain_missing
 
 EXAMPLES = """examples:
@@ -53,6 +54,9 @@ More: `vera VERB --help` and docs/README.md."""
 
 SIGNAL_EXIT = 128
 """The exit code after a signal is this plus its number, as in shells: 130 after Ctrl-C."""
+IMPOSSIBLE_PATH = (errno.ELOOP, errno.ENAMETOOLONG)
+SHOWN_PATH = 100
+"""Characters of an impossible path that its error shows."""
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 VERBS: tuple[Callable[[Subparsers], None], ...] = (
@@ -83,11 +87,17 @@ VERBS: tuple[Callable[[Subparsers], None], ...] = (
 def main(argv: list[str] | None = None) -> int:
     """Run one verb and return its exit code."""
     replace_unprintable()
+    with filter_output():
+        return _run_command(argv)
+
+
+def _run_command(argv: list[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     if words[:1] == ["help"]:  # `vera help run` means `vera run --help`
         words = [*words[1:], "--help"]
-    arguments = build_parser().parse_args(words)
     try:
+        check_words(words)
+        arguments = build_parser().parse_args(words)
         with raise_on_sigterm(), explain_missing("This command"):
             check_working_dir()
             load_plugins(getattr(arguments, "plugin", []))
@@ -104,6 +114,9 @@ def main(argv: list[str] | None = None) -> int:
         discard_output()
         return SIGNAL_EXIT + signal.SIGPIPE
     except OSError as error:
+        if error.errno in IMPOSSIBLE_PATH and error.filename is not None:
+            print(f"vera: {describe_impossible_path(error)}", file=sys.stderr)
+            return 2
         if error.errno not in FULL_DISK or can_print():
             raise
         print(f"vera: Cannot write the output: {error.strerror}. Free some space.", file=sys.stderr)
@@ -112,6 +125,24 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         print("vera: interrupted", file=sys.stderr)
         return SIGNAL_EXIT + Interrupted("", interrupt).signal
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Raise SettingError for a word that is not text: paths are hashed, and stored in rows, as UTF-8."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise SettingError(
+                f"The argument {os.fsencode(word)!r} is not UTF-8. Rename the file, or write it as text."
+            ) from error
+
+
+def describe_impossible_path(error: OSError) -> str:
+    """What is wrong with a path that cannot exist."""
+    path = str(error.filename)
+    shown = path if len(path) <= SHOWN_PATH else f"{path[:SHOWN_PATH]}…"
+    return f"The path {shown} cannot be used: {error.strerror}. Choose another path."
 
 
 @contextmanager

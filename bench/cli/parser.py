@@ -16,7 +16,7 @@ SMALLEST = math.ulp(0.0)
 """The smallest number above 0."""
 MAX_SEEDS = 10_000
 """A plan lists a trial for each seed; more than this is a typing error."""
-WHOLE = re.compile(r"[+-]?\d+")
+WHOLE = re.compile(r"[+-]?\d{1,30}", re.ASCII)
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +32,10 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse unknown arguments here, so that the error names the help of the verb, not that of `vera`."""
         self._words = list(sys.argv[1:] if args is None else args)
+        for word in self._words[: self._words.index("--")] if "--" in self._words else self._words:
+            flag, _, value = word.partition("=")
+            if value == "--" and flag in self._option_string_actions:  # argparse would store an empty list
+                self.error(f"argument {flag}: '--' is no value")
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(self._describe_unknown(unknown))
@@ -147,7 +151,7 @@ def parse_seeds(text: str) -> int:
 def _parse_number(text: str, rule: str, least: float = 0.0) -> float:
     """A finite number, at least `least`."""
     try:
-        value = float(text)
+        value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not least <= value < math.inf:

@@ -6,6 +6,7 @@ room than the terminal has is printed at full width.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import IO
 
 from rich.box import SIMPLE_HEAD
@@ -16,6 +17,7 @@ from rich.text import Text
 
 from bench.artifact import Sheet
 from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
+from vera.wording import make_printable
 
 UNLIMITED = 10_000
 GAP = 3
@@ -26,11 +28,17 @@ def print_sheet(sheet: Sheet, file: IO[str] | None = None) -> None:
     """Print to standard output, or to the file."""
     console = Console(file=file, highlight=False, markup=False, emoji=False)
     screen = console.width if console.is_terminal else UNLIMITED
-    table = _build_table(lay_out(sheet), screen)
-    below = [Text(text) for text in (sheet.caption, *collect_notes(sheet))]
-    for block in (Text(make_heading(sheet), style="bold"), "", table, "", *below):
+    table = _build_table([_make_column_printable(column) for column in lay_out(sheet)], screen)
+    below = [Text(make_printable(text)) for text in (sheet.caption, *collect_notes(sheet))]
+    for block in (Text(make_printable(make_heading(sheet)), style="bold"), "", table, "", *below):
         console.width = UNLIMITED if block is table else screen
         console.print(block)
+
+
+def _make_column_printable(column: PrintedColumn) -> PrintedColumn:
+    """Rows hold texts of any origin; rich prints their escape sequences as they are."""
+    texts = tuple(map(make_printable, column.texts))
+    return replace(column, header=make_printable(column.header), texts=texts)
 
 
 def _build_table(columns: Sequence[PrintedColumn], screen: int) -> Table:

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -22,7 +23,7 @@ from bench.report.section import build_section
 from bench.report.trial_detail import COMMIT_DIGITS
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
-from vera.wording import plural
+from vera.wording import make_printable, plural
 
 FOLDER = Path(__file__).parent
 PROFILE_ORDER: tuple[Profile, ...] = PROFILES[::-1]
@@ -61,9 +62,15 @@ def load_templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_finalize,
     )
     environment.filters["plural"] = plural
     return environment
+
+
+def _finalize(value: Any) -> Any:
+    """A text of a row without control characters, which HTML does not allow; the rest as it is."""
+    return make_printable(value) if type(value) is str else value
 
 
 def _read_asset(name: str) -> str:

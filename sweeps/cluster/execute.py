@@ -20,11 +20,12 @@ from sweeps.run.checkpoint_store import delete_checkpoints
 from sweeps.run.progress import TrialListener
 from sweeps.run.record import LOG_TAIL, Ending, check_storable
 from sweeps.run.scrub import scrub
+from sweeps.run.writable_store import check_writable
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.store.store import DELAY, Store
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial, collect_datasets
-from vera.tasks.build import build_task, locate_files
+from vera.tasks.build import build_task, verify_files
 from vera.wording import plural
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def execute(
     store = Store(engine.store)
     engine.exports.check()
     check_storable(trials)
+    check_writable(engine.store, engine.checkpoints)
     for note in check_data(trials, engine.conditions.data_dir):
         listener.on_note(note)
     before = {row.trial_id: row.attempt for row in store.read_rows()} if attempts is None else attempts
@@ -73,9 +75,10 @@ def execute(
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:
-    """Raise `DataMissing` once, before any worker does; return notes on what will not be measured."""
+    """Raise `DataMissing` or `DataCorrupt` once, before any worker does; return notes on what will not be
+    measured."""
     for component in collect_datasets(trials):
-        locate_files(component, data_dir)
+        verify_files(component, data_dir)
     kinds = {canonical_json([trial.spec.task_component, trial.spec.dataset]): trial.spec for trial in trials}
     return sorted({note for spec in kinds.values() for note in build_task(spec).preflight(spec, data_dir)})
 

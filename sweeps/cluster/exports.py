@@ -106,11 +106,11 @@ def _limit_requests() -> Iterator[None]:
 
 def _check_mlflow(uri: str) -> None:
     """Query the tracking store now; MLflow would reject it in the middle of a run."""
-    from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 
     try:
         with _limit_requests():
             MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
-    except (MlflowException, OSError) as error:
-        raise EngineError(f"--mlflow {uri} cannot be used: {str(error).splitlines()[0]}") from error
+    except Exception as error:  # drivers of databases raise errors of their own, or are not installed
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise EngineError(f"--mlflow {uri} cannot be used: {reason[:300]}") from error

@@ -13,6 +13,7 @@ from sweeps.cluster.gpu_packing import measure_shares
 from sweeps.errors import EngineError
 from sweeps.run.progress import TrialListener
 from sweeps.run.record import check_storable
+from sweeps.run.writable_store import check_writable
 from sweeps.search.declaration import Configuration, Search
 from sweeps.search.proposer import Proposer
 from sweeps.search.stopping_rules import build_rule
@@ -69,6 +70,7 @@ def run_search(
     listener, store = listener or TrialListener(), Store(engine.store)
     engine.exports.check()
     check_storable(search.list_choice_trials(profile))
+    check_writable(engine.store, engine.checkpoints)
     for note in check_data([search.base(profile)], engine.conditions.data_dir):
         listener.on_note(note)
     proposer = build_proposer(search, profile, options, store)

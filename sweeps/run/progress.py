@@ -10,6 +10,7 @@ from typing import TextIO
 
 from sweeps.store.row import FAILURES, Outcome, Row
 from sweeps.trial.identity import Trial
+from vera.wording import make_printable
 
 MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
 Widths = tuple[int, int]
@@ -62,7 +63,7 @@ class Progress(TrialListener):
         """The last outcome of the ended trials, by id."""
 
     def on_note(self, note: str) -> None:
-        print(f" {note}", file=self.out, flush=True)
+        print(f" {make_printable(note)}", file=self.out, flush=True)
 
     def on_start(self, trial_id: str) -> None:
         self.running.setdefault(trial_id, 0)
@@ -161,7 +162,7 @@ def format_row(row: Row, widths: Widths = NARROW) -> str:
     headline = (row.outcome == "ok" and format_headline(row)) or f"{row.outcome} at step {row.outcome_step:,}"
     reason = f" ({row.reason})" if row.reason else ""
     trial = f"{MARKS.get(row.outcome, '!')} {row.label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
-    return f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}"
+    return make_printable(f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}")
 
 
 def format_headline(row: Row) -> str:

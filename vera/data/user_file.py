@@ -1,8 +1,9 @@
 """A user's own file: csv with a header, or arrays of numpy (.npy, .npz)."""
 
+import zlib
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from vera.data.tables.csv_table import read_csv
 from vera.data.tables.user_table import check_values
 from vera.data.user_data import UserData, read_user_data
 from vera.errors import DataCorrupt, DataMissing, SettingError
+from vera.wording import format_bytes
 
+MAX_ARRAYS = 8_000_000_000
+"""Bytes of the arrays in an .npz file; a small compressed file can hold any number of zeros."""
 OTHER_FORMATS = {
     ".parquet": "pandas.read_parquet(path)",
     ".xlsx": "pandas.read_excel(path)",
@@ -56,15 +60,27 @@ def _load_csv(path: Path, label: str | None) -> UserData:
 def _load_arrays(path: Path, label: str | None) -> UserData:
     try:
         with path.open("rb") as file:
+            _check_unpacked_size(file)
             loaded = np.load(file, allow_pickle=False)
             is_array = isinstance(loaded, np.ndarray)
             arrays = {"x": loaded} if is_array else {name: loaded[name] for name in loaded.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, MemoryError, NotImplementedError, zlib.error, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataCorrupt(f"{path} cannot be read as numpy arrays ({reason}).") from error
     x, labels = _choose_arrays(arrays, label, path)
     user = read_user_data(x if labels is None else (x, labels))
     return UserData(user.x, user.labels, name=path.stem)
+
+
+def _check_unpacked_size(file: IO[bytes]) -> None:
+    """Raise ValueError if the file is a zip whose arrays are too large; numpy reads whatever it announces."""
+    if is_zipfile(file):
+        with ZipFile(file) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > MAX_ARRAYS:
+            limit = format_bytes(MAX_ARRAYS)
+            raise ValueError(f"its arrays have {format_bytes(size)}, more than {limit}; save them as .npy")
+    file.seek(0)
 
 
 def _choose_arrays(

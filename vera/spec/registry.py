@@ -7,6 +7,7 @@ name is looked up that an installed entry point provides (groups `vera.methods`,
 
 import hashlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -143,11 +144,11 @@ def load_plugin(path: str | Path) -> None:
     if not str(path):
         raise PluginError("The path of the plug-in is empty: name a Python file.")
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise PluginError(f"The plug-in '{path}' is a directory: name a Python file.")
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, False for an impossible path
         raise PluginError(f"There is no plug-in file {path}.")
-    name = f"vera_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    name = f"vera_plugin_{path.stem}_{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise PluginError(f"{path} is not a Python file.")

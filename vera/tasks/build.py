@@ -54,13 +54,26 @@ def build_source(component: Component, data_dir: str | Path | None = None) -> An
 def locate_files(component: Component, data_dir: str | Path | None = None) -> None:
     """Raise `DataMissing` if a file that this data set will read with these settings does not exist, and
     `MissingExtra` if a package is missing that reads it."""
-    name, settings = split_component(component)
-    locate = getattr(datasets.get(name), "locate", None)
-    if locate is not None:
-        accepted = signature(locate).parameters.keys() - {"data_dir"}
-        locate(data_dir, **{key: value for key, value in settings.items() if key in accepted})
+    name, _ = split_component(component)
+    _call_class_method(component, "locate", data_dir)
     for package in getattr(datasets.get(name), "packages", ()):
         require_package(package, f"The data set '{name}'")
+
+
+def verify_files(component: Component, data_dir: str | Path | None = None) -> None:
+    """Raise `DataMissing` or `MissingExtra` as `locate_files` does, and `DataCorrupt` if a file is not the
+    published one, as far as that is found within seconds."""
+    locate_files(component, data_dir)
+    _call_class_method(component, "verify", data_dir)
+
+
+def _call_class_method(component: Component, method: str, data_dir: str | Path | None) -> None:
+    """Call `method` of the data set's class, if it has one, with the settings that it takes."""
+    name, settings = split_component(component)
+    found = getattr(datasets.get(name), method, None)
+    if found is not None:
+        accepted = signature(found).parameters.keys() - {"data_dir"}
+        found(data_dir, **{key: value for key, value in settings.items() if key in accepted})
 
 
 def build_method(spec: TrialSpec, dataset: DataSet, registry: Registry[Any] = methods) -> Method:

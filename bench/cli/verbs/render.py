@@ -42,6 +42,7 @@ from bench.cli.selection.artifacts import (
 )
 from bench.cli.selection.settings import parse_settings
 from bench.cli.selection.stores import choose_sources, hint_published
+from bench.cli.terminal_output import unfiltered
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from vera.errors import VeraError
 
@@ -132,7 +133,7 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
     origin = f"{results.source} trials" if artifact.needs_rows else "needs no trials"
     print(f"{artifact.name} · {results.profile} profile · {origin}\n")
     if isinstance(rendering, Sheet):
-        print_sheet(rendering)
+        print_sheet(rendering, unfiltered())
     else:
         print("\n".join([make_heading(rendering), rendering.caption, *rendering.notes]))
     print(f"\nwritten: {', '.join(map(str, paths))}")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.cli.directories import check_results_writable
 from bench.cli.flags import (
     RESULTS_DIR,
     add_execution,
@@ -17,6 +18,7 @@ from bench.cli.flags import (
 from bench.cli.parser import Subparsers
 from bench.cli.selection.stores import CommandStore
 from bench.cli.selection.trials import has_nothing_to_run
+from bench.cli.terminal_output import unfiltered
 from bench.cli.verbs.plan import (
     SELECTION,
     build_plan,
@@ -68,6 +70,8 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     plan = build_plan(arguments, own)
     if arguments.dry_run:
         print_plan(arguments, plan)
+        if plan.missing or plan.elsewhere:
+            check_results_writable(arguments.results_dir)
         return 0
     print(summarise_plan(arguments, plan), flush=True)
     if plan.elsewhere:
@@ -83,7 +87,8 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     from sweeps.run.progress import Progress, measure_widths
 
     steps = {trial.id: trial.spec.steps for trial in plan.missing}
-    progress = Progress(len(plan.missing), steps, widths=measure_widths(plan.missing), seconds=plan.seconds)
+    widths = measure_widths(plan.missing)
+    progress = Progress(len(plan.missing), steps, unfiltered(), widths, plan.seconds)
     try:
         execute(plan.missing, build_engine(arguments), progress, plan.attempts)
     except KeyboardInterrupt as interrupt:

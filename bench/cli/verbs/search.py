@@ -11,10 +11,12 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bench.cli.directories import check_results_writable
 from bench.cli.flags import PROFILE, PROFILE_HELP, add_data_dir, add_execution, add_store_verb, build_engine
 from bench.cli.parser import Subparsers, at_least, parse_seeds, parse_whole
 from bench.cli.search_summary import describe_end, describe_failures, describe_remaining, describe_start
 from bench.cli.selection.stores import CommandStore
+from bench.cli.terminal_output import unfiltered
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
 from sweeps.search.samplers import SAMPLERS
@@ -115,6 +117,7 @@ def run_search_verb(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         remaining = proposer.count_remaining()
         print("\n".join(describe_remaining(search, arguments.profile, options, remaining)))
+        check_results_writable(arguments.results_dir)
     else:
         _execute(arguments, search, options)
     found = search.find_configurations(own.rows, arguments.profile)
@@ -191,7 +194,7 @@ def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOp
     from sweeps.errors import Interrupted
     from sweeps.run.progress import Progress
 
-    progress = Progress(options.configurations * len(search.seeds), {})
+    progress = Progress(options.configurations * len(search.seeds), {}, unfiltered())
     try:
         run_search(search, arguments.profile, options, build_engine(arguments), progress)
     except KeyboardInterrupt as interrupt:

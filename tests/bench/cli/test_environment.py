@@ -85,3 +85,45 @@ def test_results_directory_that_cannot_be_created_is_refused_before_training(cap
     (line,) = capsys.readouterr().err.splitlines()
     assert "/proc/x" in line
     assert "--results-dir" in line
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--plugin", f"{LONG}.py"],
+        ["plan", f"spec:{LONG}.json"],
+        ["plan", "table6", "--dataset", f"csv:{LONG}.csv,label=kind"],
+        ["plan", "toy-demo", "--data-dir", LONG, "--dataset", "moons", "--plugin", f"{LONG}/{LONG}.py"],
+        ["score", LONG, f"{LONG}.csv"],
+        ["train", f"{LONG}.csv"],
+        ["export", "0", LONG],
+        ["launch", "slurm", "--results-dir", "/r", "--output", LONG, "--", "run", "toy-demo"],
+    ],
+)
+def test_impossible_path_is_one_line(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "nnn" in line
+
+
+@pytest.mark.parametrize("words", [["list", "--plugin"], ["status", "--results-dir"], ["plan"]])
+def test_word_that_is_not_text_is_one_line(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"b\xff.py")
+    (tmp_path / name).write_text("")
+    assert main([*words, name]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert r"b\xff.py" in line
+    assert "UTF-8" in line
+
+
+def test_plugin_may_lie_in_a_directory_whose_name_is_not_text(tmp_path, monkeypatch):
+    folder = tmp_path / os.fsdecode(b"d\xff")
+    folder.mkdir()
+    (folder / "mine.py").write_text("")
+    monkeypatch.chdir(folder)
+    assert main(["status", "--plugin", "mine.py", "--results-dir", str(tmp_path)]) == 0

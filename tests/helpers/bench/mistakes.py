@@ -124,6 +124,9 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "search moons --sampler grid --grid lr=a,b": ("'lr'", "'a'"),
     "search moons --grid lr=1": ("--grid", "tpe", "--sampler grid"),
     "search moons --sampler grid --grid lr": ("--grid", "AXIS=V1,V2,...", "'lr'"),
+    "run table2 --seeds ٣": ("--seeds", "whole number", "'٣'"),
+    "run table2 --cpus-per-trial ٣": ("--cpus-per-trial", "above 0", "'٣'"),
+    "run table2 --set=--": ("--set", "'--'", "vera run --help"),
     "run table2 --retry eror": ("--retry", "'eror'", "Did you mean error"),
     # Names of sweeps, tables and trials.
     "run tabel2": ("'tabel2'", "Did you mean table2", "vera list"),

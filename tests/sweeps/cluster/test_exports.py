@@ -74,6 +74,16 @@ def test_an_unusable_tracking_store_is_named_before_anything_runs(tmp_path, monk
     assert not list(Path(tmp_path).rglob("rows/*.parquet"))
 
 
+@pytest.mark.parametrize("uri", ["sqlite:///{}/taken", "mysql://nobody@127.0.0.1:1/none", "x:y"])
+def test_an_address_that_is_no_tracking_store_is_one_line(uri, tmp_path, monkeypatch):
+    """A driver of a database raises errors of its own, or is not installed."""
+    monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
+    (tmp_path / "taken").write_text("not a database")
+    uri = uri.format(tmp_path)
+    with raises_with(EngineError, f"--mlflow {uri}"):
+        Exports(mlflow=uri).check()
+
+
 def test_a_missing_wandb_key_is_named_before_anything_runs(monkeypatch, tmp_path):
     for name in ("WANDB_MODE", "WANDB_API_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -88,3 +88,18 @@ def test_missing_files_and_other_formats_are_refused(tmp_path):
         vera.data.load(write(tmp_path, "", "t.parquet"))
     with raises_with(SettingError, "t.png", ".npy"):
         vera.data.load(write(tmp_path, "", "t.png"))
+
+
+def test_an_npz_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "zeros.npz", x=np.zeros((1_000, 100)))
+    monkeypatch.setattr("vera.data.user_file.MAX_ARRAYS", 100_000)
+    with raises_with(DataCorrupt, "zeros.npz", "800 kB", "100 kB", ".npy"):
+        vera.data.load(tmp_path / "zeros.npz")
+
+
+def test_an_array_that_announces_more_than_memory_holds_is_refused(tmp_path):
+    path = tmp_path / "huge.npy"
+    np.save(path, np.zeros((2, 3)))
+    path.write_bytes(path.read_bytes().replace(b"(2, 3), }      ", b"(2, 3" + b"0" * 9 + b"),}"))
+    with raises_with(DataCorrupt, "huge.npy"):
+        vera.data.load(path)

@@ -70,6 +70,12 @@ def read_digits(name: str, data_dir: DataDir = None) -> Tensor:
     return parse_idx(read_verified(path, SHA256[name], format_remedy("mnist", data_dir)), str(path))
 
 
+def verify_digits(data_dir: DataDir = None) -> None:
+    """Raise `DataMissing` or `DataCorrupt` unless all four files are the published ones."""
+    for name in SHA256:
+        read_digits(name, data_dir)
+
+
 def find_embedded() -> Path:
     """Return the path of the embedded images."""
     find_embedded_file(EMBEDDED_LABELS)

@@ -124,6 +124,12 @@ class FullDigits(DigitPoints):
         images, _ = (mnist_files.find_digits(name, data_dir) for name in IMAGE_FILES)
         return images.parent
 
+    @staticmethod
+    def verify(data_dir: DataDir = None) -> None:
+        """Raise `DataCorrupt` unless the files are the published ones."""
+        for name in IMAGE_FILES:
+            mnist_files.read_digits(name, data_dir)
+
 
 class EmbeddedDigits(DigitPoints):
     """The 5,000 digits that install with this package: 4,000 train, 1,000 test."""

@@ -92,6 +92,12 @@ class StackedMNIST(DataSet):
             return mnist_files.find_embedded().parent
         return mnist_files.find_folder(data_dir)
 
+    @staticmethod
+    def verify(data_dir: DataDir = None, source: str = "mnist") -> None:
+        """Raise `DataCorrupt` unless the files are the published ones."""
+        if source == "mnist":
+            mnist_files.verify_digits(data_dir)
+
 
 class TripleStream(EpochStream):
     """Epochs through the triples of a seed; the state holds the seed instead of the triples."""

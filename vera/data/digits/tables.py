@@ -80,6 +80,11 @@ class MNISTTable(DigitTable):
         """Return the folder of the files, or raise `DataMissing`."""
         return mnist_files.find_folder(data_dir)
 
+    @staticmethod
+    def verify(data_dir: DataDir = None) -> None:
+        """Raise `DataCorrupt` unless the files are the published ones."""
+        mnist_files.verify_digits(data_dir)
+
 
 @datasets.register("mnist5k-table")
 class EmbeddedMNISTTable(DigitTable):

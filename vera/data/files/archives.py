@@ -7,6 +7,7 @@ archive is compared at the end of the stream, so damage appears while reading. A
 """
 
 import gzip
+import io
 import shutil
 import tempfile
 import zipfile
@@ -14,9 +15,31 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from vera.errors import DataCorrupt
+from vera.wording import format_bytes
+
+MAX_MEMBER = 8_000_000_000
+"""Bytes of the largest decompressed file; the largest that is read, HEPMASS, has 5 GB. A zip of a megabyte
+can hold a thousand times as much."""
+
+
+class SizeLimit(io.RawIOBase):
+    """A stream that ends with an error after MAX_MEMBER bytes."""
+
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        self.stream, self.left = stream, MAX_MEMBER
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self.stream.readinto(buffer)
+        self.left -= count
+        if self.left < 0:
+            raise OSError(f"it holds more than {format_bytes(MAX_MEMBER)}")
+        return count
 
 
 class MemberMissing(zipfile.BadZipFile):
@@ -38,11 +61,10 @@ def open_content(path: Path, member: str, remedy: str) -> Iterator[IO[bytes]]:
             stream: IO[bytes] = stack.enter_context(open(path, "rb"))
             if path.suffix == ".zip":
                 stream = find_member(stream, member, stack)
-            yield (
-                cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
-                if member.endswith(".gz")
-                else stream
-            )
+            if member.endswith(".gz"):
+                unpacked = stack.enter_context(gzip.GzipFile(fileobj=stream))
+                stream = cast(IO[bytes], io.BufferedReader(SizeLimit(unpacked)))
+            yield stream
     except (OSError, *DAMAGE) as error:
         raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
 
@@ -53,9 +75,11 @@ def find_member(file: IO[bytes], member: str, stack: ExitStack) -> IO[bytes]:
     names = archive.namelist()
     for name in names:
         if f"/{name}".endswith(f"/{member}"):
+            _check_size(archive, name)
             return stack.enter_context(archive.open(name))
     for name in names:
         if name.endswith(".zip"):
+            _check_size(archive, name)
             inner = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
             with archive.open(name) as packed:
                 shutil.copyfileobj(packed, inner)
@@ -64,6 +88,14 @@ def find_member(file: IO[bytes], member: str, stack: ExitStack) -> IO[bytes]:
             except MemberMissing:
                 continue
     raise MemberMissing(f"it contains no {member}")
+
+
+def _check_size(archive: zipfile.ZipFile, name: str) -> None:
+    """Raise BadZipFile for a member that is too large; zipfile reads no more of it than is announced."""
+    if (size := archive.getinfo(name).file_size) > MAX_MEMBER:
+        raise zipfile.BadZipFile(
+            f"{name} would have {format_bytes(size)} of at most {format_bytes(MAX_MEMBER)}"
+        )
 
 
 def extract_member(path: Path, member: str, target: Path) -> bool:

