@@ -45,6 +45,10 @@ class ListenerCallback(tune.Callback):
         self.store_error = result.get("store_error") or self.store_error
         if "model_error" in result:
             self.model_errors[result["trial"]] = result["model_error"]
+        if reason := result.get("afresh"):
+            job = trial.config["job"]
+            about = f"{job['label'] or job['facts']['method']['name']} seed {job['facts']['seed']}"
+            self.listener.on_note(f"{about} starts afresh: its checkpoint could not be used. {reason}")
         if result["trial"] not in self.last_reports and result.get("resumed_at"):
             self.listener.on_resume(result["trial"], result["resumed_at"])
         worker = self.last_reports.get(result["trial"], {}).get("worker", {})

@@ -133,6 +133,7 @@ class TrialTrainable(tune.Trainable):
         """A report of finite numbers and texts: no NaN reaches a scheduler."""
         step = self.attempt.step
         about = {"trial": self.attempt.trial.id, "trained_steps": step, "timesteps_total": step, "done": done}
+        about |= {"afresh": self.attempt.afresh} if self.attempt.afresh and not self.is_introduced else {}
         about |= {"resumed_at": self.resumed_at} if self.resumed_at else {}
         # Provenance for the row that the driver writes if the trial fails or is stopped at a milestone.
         is_needed = not self.is_introduced or step in self.job.get("milestones", ())

@@ -20,6 +20,7 @@ from sweeps.run.checkpoint_store import open_checkpoint_store
 from sweeps.run.conditions import Conditions
 from sweeps.run.record import AttemptSummary, Ending, build_record, format_time, select_finite
 from sweeps.run.restarts import RestartLog
+from sweeps.run.scrub import scrub
 from sweeps.run.trained_model import TRAINED, encode_trained_model
 from sweeps.store.row import CurvePoint, Outcome, Record
 from sweeps.trial.identity import Trial
@@ -45,6 +46,8 @@ class Attempt:
         resumed."""
         self.checkpoints = open_checkpoint_store(conditions.checkpoint_dir, trial.id)
         self.restarts = RestartLog()
+        self.afresh = ""
+        """Why an earlier checkpoint could not be used, so that the trial starts afresh; else empty."""
         self._saved_at = time.monotonic()
         self._slice_steps = 1
         self._measuring_seconds = 0.0
@@ -149,6 +152,7 @@ class Attempt:
             except CheckpointError as error:
                 if isinstance(error.__cause__, OSError | MemoryError | torch.OutOfMemoryError):
                     raise error.__cause__ from error  # the file may be good: this machine could not read it
+                self.afresh = scrub(str(error))
                 self.checkpoints.discard_checkpoint()
 
     def _advance(self, seconds: float, until: int | None) -> None:

@@ -23,7 +23,7 @@ class TrialListener:
     """Receives the events of a run and ignores them."""
 
     def on_note(self, note: str) -> None:
-        """A message before the first trial starts."""
+        """A message that is about no finished trial."""
 
     def on_start(self, trial_id: str) -> None:
         """The trial starts."""
@@ -63,6 +63,7 @@ class Progress(TrialListener):
         """The last outcome of the ended trials, by id."""
 
     def on_note(self, note: str) -> None:
+        self._clear()
         print(f" {make_printable(note)}", file=self.out, flush=True)
 
     def on_start(self, trial_id: str) -> None:

@@ -7,6 +7,7 @@ trial must not.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -42,7 +43,8 @@ class RestartLog:
         if checkpoint is None or not name_log(checkpoint).is_file():
             return cls()
         try:
-            return cls(tuple(Restart(**entry) for entry in json.loads(name_log(checkpoint).read_text())))
+            entries = tuple(Restart(**entry) for entry in json.loads(name_log(checkpoint).read_text()))
+            return cls(entries if all(map(_is_possible, entries)) else ())
         # FileNotFoundError: another driver has just finished the trial.
         except (ValueError, TypeError, FileNotFoundError):
             return cls()
@@ -74,6 +76,13 @@ class RestartLog:
     def to_json(self) -> str:
         """The log as a row stores it. It holds no seconds, because a replay must reproduce it."""
         return canonical_json([{"reason": e.reason, "seed": e.seed, "step": e.step} for e in self.entries])
+
+
+def _is_possible(entry: Restart) -> bool:
+    """Whether the values have the right types and ranges."""
+    counts = type(entry.step) is int and type(entry.seed) is int and entry.step >= 0
+    seconds = type(entry.seconds) in (int, float) and math.isfinite(entry.seconds) and entry.seconds >= 0
+    return counts and seconds and isinstance(entry.reason, str)
 
 
 def name_log(checkpoint: Path) -> Path:

@@ -52,6 +52,8 @@ class EpochStream(Stream):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
+        if not 0 <= state["cursor"] <= len(self.rows):
+            raise ValueError(f"the cursor of an epoch cannot be {state['cursor']!r}")
         self._enter_epoch(state["epoch_seed"], state["cursor"])
 
     def _start_epoch(self) -> None:

@@ -133,7 +133,7 @@ def load_trainer(
 ) -> Trainer:
     """The Trainer of a checkpoint, ready to continue. The run must have been built from a spec."""
     state = read_checkpoint(Path(path), torch.device(device))
-    if state["spec"] is None:
+    if not isinstance(state["spec"], dict):
         raise CheckpointError(
             f"{path} was not built from a spec: build its Trainer as before, then trainer.restore(path)."
         )

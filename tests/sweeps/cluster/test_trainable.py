@@ -2,6 +2,7 @@
 
 import errno
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import pytest
 from facts import raises_with
@@ -155,3 +156,21 @@ def test_the_row_of_a_failed_trial_has_the_seconds_and_the_hardware_of_its_worke
 def test_only_the_first_report_describes_the_worker(build_worker, trouble_plugin):
     worker = build_worker(build_job(trouble_plugin.trouble(), 1, 0.0))
     assert ["worker" in worker._build_report(done=False) for _ in range(2)] == [True, False]
+
+
+def test_a_checkpoint_that_cannot_be_used_is_noted_once(build_worker, trouble_plugin, tmp_path):
+    trial = trouble_plugin.trouble(label="mine", seed=3)
+    checkpoint = tmp_path / "checkpoints" / f"{trial.id}.pt"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(b"half a checkpo")
+    job, notes = build_job(trial, 1, 0.0), []
+    worker, listener = build_worker(job), TrialListener()
+    listener.on_note = notes.append
+    callback = ListenerCallback(listener, Store(tmp_path / "store"))
+    while not (report := worker.step())["done"]:
+        callback.on_trial_result(1, [], SimpleNamespace(config={"job": job}), report)
+    callback.on_trial_result(1, [], SimpleNamespace(config={"job": job}), report)
+    (note,) = notes
+    assert "mine seed 3" in note
+    assert "not a readable checkpoint" in note
+    assert str(tmp_path) not in note

@@ -196,6 +196,25 @@ def test_a_corrupt_checkpoint_is_deleted_and_the_trial_starts_from_scratch(tmp_p
     assert content(run_trial(trial, Conditions(checkpoint_dir=str(tmp_path)))) == content(run_trial(trial))
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("step", -1), ("step", None), ("seconds", float("nan")), ("method", {}), ("journal", [])],
+)
+def test_a_tampered_checkpoint_is_not_used_and_the_attempt_says_so(key, value, tmp_path):
+    trial, conditions = trouble(), Conditions(checkpoint_dir=str(tmp_path))
+    began = Attempt(trial, conditions)
+    began.trainer.run(until=3)
+    began.save()
+    state = torch.load(began.checkpoint, weights_only=True)
+    torch.save(state | {key: value}, began.checkpoint)
+    attempt = Attempt(trial, conditions)
+    assert (attempt.step, attempt.ending) == (0, None)
+    assert trial.id in attempt.afresh
+    assert str(tmp_path) not in attempt.afresh
+    assert not began.checkpoint.exists()
+    assert content(run_trial(trial, conditions)) == content(run_trial(trial))
+
+
 def test_a_checkpoint_of_another_trial_is_not_used(tmp_path):
     other = Attempt(trouble(seed=1), Conditions(checkpoint_dir=str(tmp_path)))
     other.save()

@@ -12,7 +12,7 @@ from sweeps.run.attempt import Attempt, run_trial
 from sweeps.run.checkpoint_store import CheckpointStore
 from sweeps.run.conditions import Conditions
 from sweeps.run.replay import replay_row
-from sweeps.run.restarts import RestartLog
+from sweeps.run.restarts import RestartLog, name_log
 from sweeps.store.local_folder import ABANDONED
 from sweeps.trial.identity import Trial
 
@@ -155,3 +155,16 @@ def test_temporary_files_of_killed_processes_are_deleted_after_a_day(tmp_path):
 def test_a_log_that_is_deleted_while_it_is_read_counts_as_empty(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "is_file", lambda self: True)
     assert RestartLog.read(tmp_path / "abc.pt") == RestartLog()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"step": -1}, {"step": "5"}, {"seconds": float("nan")}, {"seconds": -1.0}, {"seed": 0.5}, {"reason": 1}],
+)
+def test_a_tampered_log_counts_as_empty(change, tmp_path):
+    checkpoint = tmp_path / "trial.pt"
+    RestartLog().add(5, "loss is nan", 3, 1.5).write(checkpoint)
+    assert len(RestartLog.read(checkpoint).entries) == 1
+    (entry,) = json.loads(name_log(checkpoint).read_text())
+    name_log(checkpoint).write_text(json.dumps([entry | change]))
+    assert RestartLog.read(checkpoint).entries == ()

@@ -43,6 +43,8 @@ def describe_network(network: nn.Module) -> dict[str, Any]:
 
 def check_same_run(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Raise `CheckpointError`, naming the differences, unless the checkpoint has our identity."""
+    if not isinstance(theirs, dict):
+        raise CheckpointError(f"{path} does not say which run it belongs to.")
     a, b = _flatten(theirs), _flatten(ours)
     different = sorted(
         (key for key in {*a, *b} if a.get(key) != b.get(key)), key=lambda key: (key != "method.name", key)

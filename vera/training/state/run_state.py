@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from vera.data.contract import DataSet, Stream
@@ -22,6 +23,7 @@ from vera.training.journal import Journal
 from vera.training.state.checkpoint import check_plain_data, read_checkpoint, write_checkpoint
 from vera.training.state.random_state import derive_seed, get_random_state, use_seed
 from vera.training.state.run_identity import check_same_run, describe_run
+from vera.training.state.state_check import check_optimiser, check_state
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,14 @@ class RunState:
         """Load a checkpoint of this run; one of another run raises an error that names the differences."""
         state = read_checkpoint(Path(path), self.device)
         check_same_run(Path(path), state["identity"], self.identity())
-        if not isinstance(state["step"], int) or state["step"] > self.steps:
+        if isinstance(state["step"], int) and state["step"] > self.steps:
             raise CheckpointError(f"{path} is at step {state['step']}, beyond this run's {self.steps} steps.")
         before, condition, logged = self._snapshot(), self._state, self._logged
         try:
+            check_state(state, self.steps)
             self.load_state_dict(state)
+            for optimiser in self._find_optimisers():
+                check_optimiser(optimiser)
         except Exception as error:
             self.load_state_dict(before)
             self._state, self._logged = condition, logged
@@ -177,6 +182,13 @@ class RunState:
             "journal": self.journal.state_dict(),
             **average,
         }
+
+    def _find_optimisers(self) -> Iterator[torch.optim.Optimizer]:
+        for value in vars(self.method).values():
+            items = (
+                value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+            )
+            yield from (item for item in items if isinstance(item, torch.optim.Optimizer))
 
     def _check_can_continue(self) -> None:
         if self._state == "broken":

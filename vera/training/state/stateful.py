@@ -26,9 +26,13 @@ class Stateful:
             raise KeyError(f"{type(self).__name__} has {sorted(values)}, the state has {sorted(state)}")
         for name, value in values.items():
             if isinstance(value, Tensor):
+                if state[name].shape != value.shape:  # copy_ would repeat a smaller tensor
+                    raise ValueError(f"{name} cannot have the shape {list(state[name].shape)}")
                 with torch.no_grad():
                     value.copy_(state[name])
             elif isinstance(value, bool | int | float):
+                if not isinstance(state[name], bool | int | float):
+                    raise TypeError(f"{name} cannot be {state[name]!r}")
                 setattr(self, name, state[name])
             else:
                 value.load_state_dict(deepcopy(state[name]))

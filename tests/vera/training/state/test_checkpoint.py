@@ -1,5 +1,6 @@
 """Checkpoint files: damaged, malicious or from another run, and runs rebuilt from a checkpoint."""
 
+import math
 import os
 import pickle
 
@@ -224,3 +225,70 @@ def test_a_checkpoint_that_cannot_be_written_leaves_no_file(tmp_path):
     with raises_with(CheckpointError, "unpicklable", "generator"):
         write_checkpoint(path, {"unpicklable": (number for number in range(3))})
     assert list(tmp_path.iterdir()) == []
+
+
+TAMPERED = {
+    "negative step": ("step", -1),
+    "a step that is no whole number": ("step", 2.0),
+    "a step that is true": ("step", True),
+    "a step as text": ("step", "2"),
+    "nan seconds": ("seconds", math.nan),
+    "negative seconds": ("seconds", -1.0),
+    "seconds as a tensor": ("seconds", torch.ones(())),
+    "no identity": ("identity", None),
+    "an unknown result": ("result", {"outcome": "great", "step": 1, "reason": "", "metrics": {}}),
+    "a result of a later step": ("result", {"outcome": "ok", "step": 99, "reason": "", "metrics": {}}),
+    "a result without metrics": ("result", {"outcome": "ok", "step": 1, "reason": ""}),
+    "a result that is a list": ("result", [1]),
+    "no method": ("method", None),
+    "random numbers of another size": ("random.cpu", torch.zeros(3, dtype=torch.uint8)),
+    "random numbers of another type": ("random.cpu", torch.zeros(5056)),
+    "no random numbers of gpus": ("random.cuda", None),
+    "a negative cursor": ("stream.cursor", -5),
+    "a cursor beyond the data": ("stream.cursor", 10**9),
+    "a history of later steps": ("journal.history", [{"step": 99, "loss": 1.0}]),
+    "a history with nan": ("journal.history", [{"step": 1, "loss": math.nan}]),
+    "a history without steps": ("journal.history", [{"loss": 1.0}]),
+    "a history in reverse": ("journal.history", [{"step": 2, "loss": 1.0}, {"step": 1, "loss": 1.0}]),
+    "evaluations that are numbers": ("journal.evaluations", [3]),
+    "steps of other metrics": ("journal.held", torch.zeros(1, 7, dtype=torch.float64)),
+    "names that are numbers": ("journal.names", [1]),
+    "a learning rate of nan": ("method.optimiser.param_groups.0.lr", math.nan),
+    "an optimiser of other weights": ("method.optimiser.state.0.exp_avg", torch.zeros(99)),
+    "weights of another shape": ("method.energy.means", torch.zeros(1, 2)),
+}
+
+
+def replace_value(state, path, value):
+    """The state with another value at the dotted path."""
+    *outer, last = [int(key) if key.isdecimal() else key for key in path.split(".")]
+    place = state
+    for key in outer:
+        place = place[key]
+    assert last in place or isinstance(place, list)
+    place[last] = value
+    return state
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_checkpoint_is_refused_and_changes_nothing(name, tmp_path):
+    path, (key, value) = tmp_path / "run.pt", TAMPERED[name]
+    trainer = make()
+    trainer.run(until=3)
+    write_checkpoint(path, replace_value(trainer.state_dict(), key, value))
+    other = make()
+    before = get_state(other)
+    with raises_with(CheckpointError, str(path)):
+        other.restore(path)
+    assert find_differences(before, get_state(other)) == []
+    other.run()
+    assert other.result.outcome == "ok"
+
+
+@pytest.mark.parametrize("key", ["step", "seconds", "random", "journal", "stream", "method", "identity"])
+def test_a_checkpoint_without_a_value_is_refused(key, saved):
+    state = torch.load(saved, weights_only=True)
+    del state[key]
+    torch.save(state, saved)
+    with raises_with(CheckpointError, str(saved)):
+        make().restore(saved)
