@@ -107,7 +107,9 @@ class ImportanceEntropy(EntropyGradient):
         return log_w.mul_(0.5), offsets
 
     def _chunk_sizes(self) -> list[int]:
-        return [len(chunk) for chunk in torch.arange(self.k).tensor_split(self.chunks)]
+        """The sizes of the chunks, as equal as possible; computed on the host."""
+        size, larger = divmod(self.k, self.chunks)
+        return [size + 1] * larger + [size] * (self.chunks - larger)
 
 
 def _squared_length(x: Tensor) -> Tensor:

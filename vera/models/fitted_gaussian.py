@@ -54,7 +54,7 @@ class FittedGaussian(nn.Module):
     @torch.no_grad()
     def sample(self, n: int) -> Tensor:
         """Return n samples in the shape of the data."""
-        noise = torch.randn(n, len(self.mean)).to(self.mean)
+        noise = torch.randn(n, len(self.mean), device=self.mean.device).to(self.mean.dtype)
         return (self.mean + noise @ self.scale_tril.T).view(n, *self.shape)
 
 
@@ -64,5 +64,5 @@ def shrink_covariance(covariance: Tensor, n: Tensor) -> Tensor:
     trace, squares = covariance.trace(), covariance.square().sum()
     excess = (n + 1 - 2 / dim) * (squares - trace.square() / dim)
     share = (((1 - 2 / dim) * squares + trace.square()) / excess).nan_to_num(1.0).clamp(0, 1)
-    target = torch.eye(dim).to(covariance) * trace / dim
+    target = torch.eye(dim, device=covariance.device, dtype=covariance.dtype) * trace / dim
     return torch.lerp(covariance, target, share)

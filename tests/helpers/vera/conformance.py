@@ -136,7 +136,9 @@ def network_components(method: str, energy: str) -> dict[str, dict[str, Any]]:
     return components
 
 
-def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Method:
+def make_method(
+    method: str, energy: str, seed: int = 0, data: DataSet | None = None, **settings: Any
+) -> Method:
     registry = MODELS[energy].registry
     settings = small_settings(method, registry) | settings
     spec = TrialSpec(
@@ -146,7 +148,7 @@ def make_method(method: str, energy: str, seed: int = 0, **settings: Any) -> Met
         steps=1,
         seed=seed,
     )
-    return build_method(spec, make_dataset(energy), registry)
+    return build_method(spec, make_dataset(energy) if data is None else data, registry)
 
 
 def make_trainer(

@@ -42,6 +42,7 @@ class NCE(Method):
         self.log_normaliser = nn.Parameter(torch.zeros_like(self.energy_weights[0].flatten()[0]))
         self.optimiser = adam(self.energy_weights, self.lr)
         self.normaliser_optimiser = adam([self.log_normaliser], self.normaliser_lr)
+        self.fitted = 0  # points; counted on the host, because reading a tensor waits for the device
 
     @property
     def is_normalised(self) -> bool:
@@ -63,8 +64,9 @@ class NCE(Method):
                 self.log_normaliser.copy_((self.energy(x) - start.log_prob(x)).mean())
 
     def step(self, x: Tensor) -> Metrics:
-        if self.noise.count < self.fit_points:
+        if self.fitted < self.fit_points:
             self.noise.add(x)
+            self.fitted += len(x)
         loss, metrics = self.loss(x, self.noise.sample(self.noise_ratio * len(x)))
         learned = [] if self.is_normalised else [self.log_normaliser]
         self.normaliser_optimiser.zero_grad(set_to_none=True)
