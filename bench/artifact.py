@@ -17,6 +17,7 @@ from bench.data_names import slugify_data
 from bench.experiment import D, Experiment, Line
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, require_all
+from bench.judging.compared import ComparedValue, list_compared_cells
 from bench.judging.results import Results
 from bench.render.caption import describe_origin
 from bench.shown_variants import extend_names
@@ -134,6 +135,12 @@ class Artifact(ABC):
     @abstractmethod
     def render(self, results: Results) -> Sheet | Drawing:
         """Read the store. A cell without trials shows the reason."""
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        """The paper's values that it compares with ours. A figure that shows some overrides this."""
+        made = self.render(results)
+        if isinstance(made, Sheet):
+            yield from list_compared_cells(made.lines)
 
     def render_with_notes(self, results: Results) -> Sheet | Drawing:
         """The rendering with all notes on the choice of rows, which `results` collects while they are read,

@@ -15,6 +15,18 @@ NOT_AVAILABLE = "N/A"
 """Printed by a paper where a method has no value."""
 
 
+class PrintedValue(float):
+    """A value of a paper that knows its line in the file."""
+
+    number: int
+    """The position of its line in `PaperValues.entries`."""
+
+    def __new__(cls, text: str, number: int) -> "PrintedValue":
+        value = super().__new__(cls, text)
+        value.number = number
+        return value
+
+
 class PaperValues:
     """The values of one paper, found by any of their fields. A field that is not given may have any value."""
 
@@ -29,6 +41,10 @@ class PaperValues:
 
     def read_text(self, artifact: str, **fields: str) -> str:
         """The one value with these fields, as it is printed; `VeraError` if there is none or several."""
+        return self.entries[self.find_number(artifact, **fields)]["value"]
+
+    def find_number(self, artifact: str, **fields: str) -> int:
+        """The position of the one value with these fields; `VeraError` if there is none or several."""
         found = self._select(artifact, **fields)
         if len(found) != 1:
             raise VeraError(
@@ -36,23 +52,29 @@ class PaperValues:
             )
         return found[0]
 
-    def read_value(self, artifact: str, **fields: str) -> float:
+    def read_value(self, artifact: str, **fields: str) -> PrintedValue:
         """The one value with these fields; `VeraError` if there is none or several."""
-        return float(self.read_text(artifact, **fields))
+        number = self.find_number(artifact, **fields)
+        return PrintedValue(self.entries[number]["value"], number)
 
-    def find(self, artifact: str, **fields: str) -> float | None:
+    def find(self, artifact: str, **fields: str) -> PrintedValue | None:
         """The value with these fields; None if the paper has none or prints N/A."""
         found = self._select(artifact, **fields)
-        return None if not found or self.read_text(artifact, **fields) == NOT_AVAILABLE else float(found[0])
+        if not found or self.read_text(artifact, **fields) == NOT_AVAILABLE:
+            return None
+        return self.read_value(artifact, **fields)
 
-    def find_for(self, artifact: str, line: Line | None, data: DataSetting, **fields: str) -> float | None:
+    def find_for(
+        self, artifact: str, line: Line | None, data: DataSetting, **fields: str
+    ) -> PrintedValue | None:
         """The value of a line on a data set. None if the paper has none, and for a method of a plug-in."""
         if line is None or line.reference is None or data.reference is None:
             return None
         return self.find(artifact, dataset=data.reference, **{**line.reference, **fields})
 
-    def _select(self, artifact: str, **fields: str) -> list[str]:
+    def _select(self, artifact: str, **fields: str) -> list[int]:
+        """The positions of the values with these fields."""
         wanted = {"artifact": artifact, **fields}
         if unknown := sorted({*wanted} - {*self.entries[0]}):
             raise VeraError(f"{self.path.name} has no column {', '.join(unknown)}.")
-        return [entry["value"] for entry in self.entries if wanted.items() <= entry.items()]
+        return [number for number, entry in enumerate(self.entries) if wanted.items() <= entry.items()]

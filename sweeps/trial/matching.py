@@ -50,9 +50,13 @@ class RowMatcher:
 
     def __init__(self, rows: Sequence[Row], file_fingerprints: Mapping[str, str] | None = None) -> None:
         """`file_fingerprints` holds the fingerprints of data sets whose file was read, by `make_data_key`."""
-        self._specs = [(row, json.loads(row.spec)) for row in rows]
+        specs = [(row, json.loads(row.spec)) for row in rows]
+        self._specs: dict[tuple[str, str, bool], list[tuple[Row, dict[str, Any]]]] = {}
+        for row, spec in specs:
+            key = (row.method, spec["dataset"]["name"], is_tuning_seed(row.seed))
+            self._specs.setdefault(key, []).append((row, spec))
         self._file_fingerprints = dict(file_fingerprints or {})
-        self._contents = _collect_contents(self._specs)
+        self._contents = _collect_contents(specs)
 
     def match(self, trial: Trial) -> MatchedRows:
         """The rows that match the trial, whatever their seed: of the shown content and the latest variant."""
@@ -74,11 +78,13 @@ class RowMatcher:
 
     def _find_candidates(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
         """Rows whose spec holds every declared setting, whatever the content of their data."""
+        method, data = trial.spec.method["name"], trial.spec.dataset["name"]
+        of_same_kind = self._specs.get((method, data, is_tuning_seed(trial.spec.seed)), ())
+        if not of_same_kind:
+            return
         declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
-        for row, spec in self._specs:
-            same_purpose = is_tuning_seed(row.seed) == is_tuning_seed(trial.spec.seed)
-            same_method = row.method == declared["method"]["name"]
-            if not (same_purpose and same_method and is_declared_in(declared, spec)):
+        for row, spec in of_same_kind:
+            if not is_declared_in(declared, spec):
                 continue
             if all(_is_declared(declared, path) for path in find_changed_paths(row.sweep)):
                 yield row, spec

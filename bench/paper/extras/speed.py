@@ -11,11 +11,12 @@ neither replaces the paper's.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.artifact import Column, DataSets, Sheet, Value
 from bench.experiment import Scale
 from bench.judging.claims import Claim, Finding, check_mean_above
+from bench.judging.compared import ComparedValue
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES, PAPER_IMAGES, ImageExperiment, ImageSetting
 from bench.paper.image_artifact import ImageArtifact
@@ -119,6 +120,10 @@ class Speed(ImageArtifact):
     def flop(self, trial: Trial) -> float | None:
         """Operations of the steps of both methods at `paper`."""
         return 1e9 * (15_400.0 + 35_000.0) * trial.spec.steps if trial.profile == "paper" else None
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        """Every profile times classifiers of its own."""
+        yield from (replace(each, label="") for each in super().list_compared(results))
 
     def render(self, results: Results) -> Sheet:
         lines = [self.line(results, trial) for trial in self.trials(results.profile)]

@@ -19,6 +19,7 @@ from typing import Any
 from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above, require_all
+from bench.judging.compared import ComparedValue
 from bench.judging.results import Results, read_metrics
 from bench.paper.experiments.score_bias import (
     ALL,
@@ -49,6 +50,14 @@ Gaussian noise is √(2/π) of the RMS (less if some entries are noisier than ot
 CORRECTED = "RMS bias without noise"
 ON_LOG_SCALE = ("absolute_bias", "rms_bias")
 SOURCE = "Figure 3 / Sec 5.2 text"
+IN_PAPER: Mapping[str, Mapping[str, str]] = {
+    IMPORTANCE: {"method": "VERA (importance sampling)"},
+    **{
+        label_hmc("prior_only", burn_in): {"method": "VERA-HMC", "variant": f"burn-in {burn_in}"}
+        for burn_in in (SHORT, LONG)
+    },
+}
+"""Line → the fields of its value in the paper."""
 Check = Callable[[str, str, Results], Finding]
 """Compares two lines, by label: whether the first has the larger value."""
 
@@ -243,16 +252,9 @@ def draw_level(axis: Any, cell: Cell, **style: Any) -> None:
 
 
 def draw_paper(axis: Any) -> None:
-    chains = [
-        PAPER.read_value(SOURCE, method="VERA-HMC", variant=f"burn-in {burn_in}") for burn_in in (SHORT, LONG)
-    ]
+    importance, *chains = (PAPER.read_value(SOURCE, **fields) for fields in IN_PAPER.values())
     axis.plot((SHORT, LONG), chains, "k*", label="paper, HMC")
-    axis.axhline(
-        PAPER.read_value(SOURCE, method="VERA (importance sampling)"),
-        color="k",
-        linewidth=0.8,
-        label="paper, IS",
-    )
+    axis.axhline(importance, color="k", linewidth=0.8, label="paper, IS")
 
 
 class Figure3(ExperimentArtifact):
@@ -261,6 +263,15 @@ class Figure3(ExperimentArtifact):
     title = "Figure 3: bias and standard deviation of score estimators"
     shows_variants = False
     claims = tuple(declare_claims())
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        """The signed bias, with the sampler and the σ of the published code."""
+        reading = SCORE_BIAS.reading(results.profile, "variance")
+        for label, fields in IN_PAPER.items():
+            paper = PAPER.read_value(SOURCE, **fields)
+            trial = SCORE_BIAS.trial(label, results.profile, reading)
+            cell = take_absolute(results.cell(trial, "signed_bias", paper))
+            yield ComparedValue(paper.number, trial.label, cell)
 
     def render(self, results: Results) -> Drawing:
         profile = results.profile

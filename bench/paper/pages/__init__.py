@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.judging.results import Results
+from bench.paper.pages.coverage import Coverage
 from bench.paper.pages.method_numbers import LINES, QUOTED_TABLES
 from bench.paper.pages.overview import ENTRIES, PAPER_QUOTES
 from bench.paper.pages.reproduction import (
@@ -18,7 +19,7 @@ from bench.publishing.method_pages import render_command, render_numbers
 from bench.publishing.overview import render_overview
 from bench.publishing.pages import METHODS, README, RESULTS_README, Page
 
-REPRODUCTION = Path("docs/reproduction.md")
+REPRODUCTION, COVERAGE = Path("docs/reproduction.md"), Path("docs/coverage.md")
 
 
 def list_pages(laptop: Results, paper: Results) -> Iterator[Page]:
@@ -32,6 +33,18 @@ def list_pages(laptop: Results, paper: Results) -> Iterator[Page]:
             "agreement": render_agreement,
             "cost": partial(render_cost, paper.stored_rows),
             "not-run": partial(render_not_run, paper),
+        },
+    )
+    coverage = Coverage(laptop, paper)
+    yield (
+        COVERAGE,
+        {
+            "coverage-totals": coverage.render_totals,
+            "coverage-artifacts": coverage.render_artifacts,
+            "coverage-numbers": coverage.render_values,
+            "coverage-grids": coverage.render_grids,
+            "coverage-arms": coverage.render_arms,
+            "coverage-claims": coverage.render_claims,
         },
     )
     for name, labels in LINES.items():

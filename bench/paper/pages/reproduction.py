@@ -2,15 +2,15 @@
 not run."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, product
 
 from bench.artifact import Artifact
-from bench.catalogue import catalogue
 from bench.costs import describe_gpu_time
 from bench.judging.claims import MARKS, Claim, Finding
 from bench.judging.results import Results
 from bench.paper.artifacts import ARTIFACTS
+from bench.paper.ledger.statements import list_artifacts, list_paper_claims
 from bench.publishing.markdown import render_grid
 from bench.publishing.quotes import read_published_table
 from sweeps.store.row import Row
@@ -18,8 +18,6 @@ from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
 from vera.spec.settings import by_number
 
-OURS = ("ours", "not in the paper")
-"""How the place of a claim begins that is not the paper's."""
 FEW = 2
 """The number of comparisons that are spelled out."""
 VERDICTS = ("agrees", "equal", "above", "below", "undetermined")
@@ -36,22 +34,10 @@ def render_paper_claims(*profiles: Results) -> str:
             finding.label,
             summarise_evidence(finding),
         ]
-        for artifact, claim in _list_paper_claims()
+        for artifact, claim in list_paper_claims()
         for profile, finding in _judge_first(artifact, claim, profiles)
     ]
     return render_grid(("", "claim", "where", "profile", "judgement", "evidence"), lines)
-
-
-def list_artifacts() -> list[Artifact]:
-    """The paper's tables and figures, and ours about it, by name."""
-    return [catalogue.artifact(name) for name in sorted(ARTIFACTS, key=by_number)]
-
-
-def _list_paper_claims() -> Iterator[tuple[Artifact, Claim]]:
-    for artifact in list_artifacts():
-        for claim in artifact.claims:
-            if not claim.where.startswith(OURS):
-                yield artifact, claim
 
 
 def _judge_first(artifact: Artifact, claim: Claim, profiles: Iterable[Results]) -> list[tuple[str, Finding]]:

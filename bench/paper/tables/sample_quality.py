@@ -18,6 +18,7 @@ from sweeps.trial.identity import Trial
 NETWORKS = {"inception": "Inception", "digits": "digit classifier", "none": "no network"}
 SOURCE = "copied in the paper"
 """The source of a value that the paper has from another paper."""
+NOT_TRAINED_HERE = "not trained here"
 NO_SAMPLES = "draws no samples"
 NO_NETWORK = "no network judges samples of these images"
 NO_PROBABILITIES = "the TorchScript network has no class probabilities"
@@ -97,4 +98,4 @@ class SampleQuality:
 
 def cell_of_paper(value: float | None = None) -> Cell:
     """The cell of a method that is not trained here, with the paper's value."""
-    return Cell(paper=value, reason="not trained here", comparable=False)
+    return Cell(paper=value, reason=NOT_TRAINED_HERE, comparable=False)

@@ -16,6 +16,7 @@ from typing import ClassVar
 from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.cell import Cell
 from bench.judging.claims import Claim, Finding, check_above, require_all
+from bench.judging.compared import ComparedValue
 from bench.judging.results import Results
 from bench.paper.experiments.families import (
     FAMILIES,
@@ -129,6 +130,18 @@ class Table1(Artifact):
         caption = f"The paper's marks for each family, and what was measured. {describe_origin(rows)}"
         notes = (*self.notes(), *results.notes)
         return Sheet(self.name, self.title, caption, self.columns, tuple(lines), results.profile, notes)
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        """Each mark, with what was measured about the first method of its family."""
+        for feature, (_, _, read) in EVIDENCE.items():
+            for family in FAMILIES:
+                label = family.flow[0]
+                number = PAPER.find_number("Table 1", method=family.name, variant=feature)
+                value = read(results, label)
+                if isinstance(value, Cell):
+                    yield ComparedValue(number, label, value)
+                else:
+                    yield ComparedValue(number, label, Cell(reason=str(value)), f"measured: {value}")
 
     def line(self, results: Results, feature: str, family: Family, label: str) -> dict[str, Value]:
         printed, measure, read = EVIDENCE[feature]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
+from bench.judging.compared import ComparedValue
 from bench.judging.results import Results
 from bench.paper.experiments.images import IMAGES
 from bench.paper.experiments.tabular import TABULAR
@@ -23,6 +24,7 @@ from bench.render.numbers import format_exact
 from sweeps.trial.identity import Profile, Trial
 from vera.spec.trial_spec import Component
 from vera.training.adam_betas import PAPER_BETAS
+from vera.wording import plural
 
 IMAGE_LINES = ("VERA α=1", "VERA α=30", "VERA α=100")
 TABLES = "Table 6"
@@ -151,6 +153,13 @@ class Table7(Artifact):
         return Sheet(
             self.name, self.title, caption, self.columns, lines, profile, (*found[False], *found[True])
         )
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        for name in HEADINGS:
+            differing = sum(each.differs for each in list_declared(name, "paper"))
+            others = "the published command's" if name in RATES else "others"
+            verdict = f"equal but for {plural(differing, 'trial')} with {others}" if differing else "equal"
+            yield ComparedValue(PAPER.find_number("Table 7", metric=name), verdict=verdict)
 
     def line(self, profile: Profile, name: str) -> dict[str, Value]:
         """The setting of each line of Table 3, and its values over the data sets of Table 6."""

@@ -4,12 +4,14 @@ paper's settings. It needs no rows.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from bench.artifact import Artifact, Column, Sheet, Value
 from bench.judging.claims import Claim, Finding
+from bench.judging.compared import ComparedValue
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR
-from bench.paper.experiments.tabular_data import TableSetting
+from bench.paper.experiments.tabular_data import PAPER_TABLES, TableSetting
 from bench.paper.values import PAPER
 from bench.render.numbers import format_exact
 from sweeps.trial.identity import Profile, Trial
@@ -113,6 +115,12 @@ class Table9(Artifact):
         )
         notes = tuple(find_differences(profile))
         return Sheet(self.name, self.title, caption, columns, lines, profile, notes)
+
+    def list_compared(self, results: Results) -> Iterator[ComparedValue]:
+        for table, name in product(PAPER_TABLES, READINGS):
+            number = PAPER.find_number("Table 9", dataset=table.reference or "", metric=name)
+            is_equal = read_setting(table, "paper", name) == read_paper_setting(table, name)
+            yield ComparedValue(number, verdict="equal" if is_equal else "differs")
 
     def line(self, profile: Profile, name: str) -> dict[str, Value]:
         """The setting on every data set. At `smoke` and `laptop` an epoch is a step."""

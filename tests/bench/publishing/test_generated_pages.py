@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -11,6 +10,7 @@ from locations import ROOT
 
 from bench.catalogue import PaperListing, catalogue
 from bench.cli.main import main
+from bench.paper.pages import COVERAGE, REPRODUCTION
 from bench.publishing.pages import (
     METHODS,
     README,
@@ -29,14 +29,10 @@ def test_all_pages_are_up_to_date(monkeypatch, capsys):
     assert main(["docs", "--check"]) == 0, capsys.readouterr().err
 
 
-def test_pages_are_the_readmes_and_the_method_pages(monkeypatch):
+def test_pages_are_the_readmes_the_papers_and_those_of_the_methods(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert {path for path, _ in list_pages()} == {
-        README,
-        RESULTS_README,
-        Path("docs/reproduction.md"),
-        *(page for page in METHODS.glob("*.md") if page.name != "README.md"),
-    }
+    methods = {path for path in METHODS.glob("*.md") if path.name != "README.md"}
+    assert {path for path, _ in list_pages()} == {README, RESULTS_README, REPRODUCTION, COVERAGE, *methods}
 
 
 def test_second_paper_adds_pages_of_its_own(page, monkeypatch):
@@ -99,7 +95,6 @@ def test_docs_verb_lists_stale_pages(page, monkeypatch, capsys):
 def test_results_pages_need_neither_torch_nor_ray():
     code = """
 import sys
-from pathlib import Path
 from bench.publishing.pages import list_results_pages, update_pages
 update_pages(list_results_pages(), write=False)
 print({"torch", "ray"} & set(sys.modules))

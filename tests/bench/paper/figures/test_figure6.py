@@ -6,9 +6,11 @@ import pytest
 from bench_helpers import row_of, store_rows
 
 from bench.judging.results import Results
+from bench.paper.experiments.images import IMAGES
 from bench.paper.experiments.proposal_offset import PROPOSAL_OFFSET, SHIFTED
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 from bench.paper.figures.figure6 import Figure6, SampleSizeCurve
+from bench.paper.values import PAPER
 from sweeps.store.row import Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
@@ -65,7 +67,28 @@ def test_claims_on_the_learned_proposal(tmp_path, values, expected):
     assert found["far-ess"].judgement == "undetermined"
     (note,) = Figure6().render(results).notes
     assert f"{values['posterior_ess'] + 1e-3:.3f}" in note
-    assert "1.29 (MNIST) and 1.32 (CIFAR10)" in note
+    assert "1.29 (MNIST) and 1.32 (CIFAR10" in note
+
+
+@pytest.mark.parametrize(("ess", "judgement"), [(1.31, "supported"), (1.6, "refuted")])
+def test_the_value_of_cifar10_is_compared_with_the_trained_images(tmp_path, ess, judgement):
+    own = {"posterior_ess": ess, "prior_ess": 1.0, "matched_ess": 1.314}
+    rows = [
+        row_of(
+            IMAGES.trial("VERA α=100", "paper"),
+            seed,
+            metrics=canonical_json({name: value + 1e-3 * seed for name, value in own.items()}),
+        )
+        for seed in (0, 1)
+    ]
+    results = store_rows(tmp_path, rows)
+    found = findings(results)
+    assert found["learned-ess-cifar10"].judgement == judgement
+    assert "in 128 dimensions" in found["learned-ess-cifar10"].evidence
+    assert found["learned-ess"].judgement == "undetermined"
+    values = {PAPER.entries[each.number]["value"]: each.cell for each in Figure6().list_compared(results)}
+    assert values["1.32"].mean == pytest.approx(ess + 5e-4)
+    assert values["1.29"].mean is None
 
 
 @pytest.mark.parametrize(("far", "judgement"), [(1.13, "supported"), (1.6, "refuted")])
