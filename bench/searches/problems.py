@@ -1,12 +1,15 @@
 """The search problems: for each problem and method the settings to search and their ranges. Imports neither
 torch nor ray.
 
-The problems are experiments of the paper's tables: `moons`, `circles` and `rings` are the mixture of Table
-10, `flow` is the NICE flow of Table 2, `labels` is the digits of Table 6 with ten labels for each class. An
-axis covers what the paper or its appendix tried, and one or two decades more if that is cheap. Its grid is
-the paper's own if there is one: for the flow the paper gives a grid (B.3); for the mixtures it gives λ and
-one learning rate, so the grid has these λ and three rates a decade apart, as for the flow, with the paper's
-in the middle. Seeds start at 100; no table uses them.
+The problems are the experiments of the paper: `moons`, `circles` and `rings` are the mixture of Table 10,
+`flow` is the NICE flow of Table 2, `images` is Table 3, `image-weights` its α and λ alone, `modes` is mode
+counting; `hepmass`, `crop`, `human` and `mnist` are the tables of Table 6 with ten labels for each class, and
+`labels` is its digits. `hepmass`, `crop` and `human` need their files at every profile; below `paper` they
+are small trainings on the same data. An axis covers what the paper or its appendix tried, and
+one or two decades more if that is cheap. Its grid is the paper's own if there is one: for the flow the paper
+gives a grid (B.3), for images α and λ (B.7, B.1.1); for the mixtures it gives λ and one learning rate, so the
+grid has these λ and three rates a decade apart, as for the flow, with the paper's in the middle. Seeds start
+at 100; no table uses them.
 
 Trap: a diverged trial counts as the declared worst value. It must lie below every value that a working trial
 reaches, but only by a few times their spread: with a much lower value a sampler could not see the differences
@@ -14,12 +17,16 @@ between working trials.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bench.experiment import DataSetting
+from bench.paper.experiments.image_arms import WEIGHTS
+from bench.paper.experiments.images import IMAGES
+from bench.paper.experiments.modes import MODES
 from bench.paper.experiments.nice import NICE
 from bench.paper.experiments.tabular import RATES as TABULAR_RATES
 from bench.paper.experiments.tabular import TABULAR
-from bench.paper.experiments.tabular_data import TableSetting
+from bench.paper.experiments.tabular_data import PAPER_TABLES, TableSetting, make_other_table
 from bench.paper.experiments.toys import LAMBDAS, MIXTURE, TOYS
 from bench.searches.search_problem import SearchedLines, SearchProblem
 from sweeps.search.declaration import Search
@@ -91,6 +98,29 @@ LABELS_LINES: SearchedLines = {
     "vera": ("VERA", (BOTH_LR, SMALL_ENTROPY, ALPHA, BETA)),
 }
 
+IMAGE_RATES = (1e-4, 1e-3, 1e-2)
+IMAGE_LR = log_uniform("method.lr", low=1e-5, high=1e-1, grid=IMAGE_RATES)
+IMAGE_GENERATOR_LR = log_uniform(
+    "method.generator_lr", "method.posterior_lr", low=1e-5, high=1e-1, grid=IMAGE_RATES
+)
+IMAGE_ALPHA = log_uniform("method.alpha", low=1.0, high=100.0, grid=(1.0, 10.0, 30.0, 100.0))
+IMAGE_ENTROPY = log_uniform("method.entropy_weight", low=1e-5, high=1.0, grid=WEIGHTS[::-1])
+IMAGE_STEPS = integer("method.sampler_steps", low=5, high=80, log=True, grid=(10, 20, 80))
+IMAGE_LINES: SearchedLines = {
+    "supervised": ("Classifier", (IMAGE_LR,)),
+    "jem": ("JEM", (IMAGE_LR, IMAGE_STEPS)),
+    "hdge": ("HDGE", (IMAGE_LR,)),
+    "vera": ("VERA α=100", (IMAGE_LR, IMAGE_GENERATOR_LR, IMAGE_ALPHA, IMAGE_ENTROPY)),
+}
+WEIGHT_LINES: SearchedLines = {"vera": ("VERA α=100", (IMAGE_ALPHA, IMAGE_ENTROPY))}
+
+MODE_COUNT = Objective("modes", worst=0.0, tolerance=10.0)
+MODES_LR = log_uniform("method.lr", "method.generator_lr", low=1e-5, high=1e-1, grid=IMAGE_RATES)
+MODES_LINES: SearchedLines = {
+    "vera": ("VERA", (MODES_LR, IMAGE_ENTROPY)),
+    "vera-hmc": ("VERA-HMC, prior-only force", (MODES_LR, IMAGE_ENTROPY)),
+}
+
 
 def _make_toy_problem(toy: DataSetting) -> SearchProblem:
     return SearchProblem(
@@ -110,6 +140,27 @@ def _select_labels_table(profile: Profile) -> TableSetting:
     """The first table of images, else the last table."""
     tables = TABULAR.data(profile)
     return next((table for table in tables if table.image), tables[-1])
+
+
+def _make_table_problem(table: TableSetting) -> SearchProblem:
+    """One of the paper's tables. Below `paper` it has the settings at which the search of `laptop` starts;
+    in the place of MNIST are the embedded digits then."""
+
+    def select_table(profile: Profile) -> TableSetting:
+        if profile == "paper":
+            return table
+        return TABULAR.data(profile)[-1] if table.image else make_other_table(table.dataset, profile)
+
+    return SearchProblem(
+        name=table.name.lower(),
+        about=f"{table.name} with ten labels a class (Table 6), by held-out accuracy",
+        subject=f"on {table.name} with ten labels a class",
+        experiment=TABULAR,
+        select_data=select_table,
+        lines=LABELS_LINES,
+        objective=ACCURACY,
+        seeds=SEEDS,
+    )
 
 
 FLOW_PROBLEM = SearchProblem(
@@ -132,8 +183,44 @@ LABELS_PROBLEM = SearchProblem(
     objective=ACCURACY,
     seeds=SEEDS,
 )
+IMAGES_PROBLEM = SearchProblem(
+    name="images",
+    about="a classifier of images that is an energy model too (Table 3), by its accuracy",
+    subject="for the images of Table 3",
+    experiment=IMAGES,
+    select_data=lambda profile: IMAGES.data(profile)[0],
+    lines=IMAGE_LINES,
+    objective=ACCURACY,
+    seeds=SEEDS,
+)
+WEIGHTS_PROBLEM = replace(
+    IMAGES_PROBLEM,
+    name="image-weights",
+    about="α and λ of VERA on images (B.7, B.1.1), by accuracy",
+    subject="with its α and λ on the images of Table 3",
+    lines=WEIGHT_LINES,
+)
+MODES_PROBLEM = SearchProblem(
+    name="modes",
+    about="mode counting on StackedMNIST (B.5), by the number of modes",
+    subject="for mode counting",
+    experiment=MODES,
+    select_data=lambda profile: MODES.data(profile)[0],
+    lines=MODES_LINES,
+    objective=MODE_COUNT,
+    seeds=SEEDS,
+)
 PROBLEMS: Mapping[str, SearchProblem] = {
-    problem.name: problem for problem in (*map(_make_toy_problem, TOYS), FLOW_PROBLEM, LABELS_PROBLEM)
+    problem.name: problem
+    for problem in (
+        *map(_make_toy_problem, TOYS),
+        FLOW_PROBLEM,
+        IMAGES_PROBLEM,
+        WEIGHTS_PROBLEM,
+        MODES_PROBLEM,
+        LABELS_PROBLEM,
+        *map(_make_table_problem, PAPER_TABLES),
+    )
 }
 
 

@@ -48,7 +48,12 @@ def installed(built, tmp_path_factory):
 
 def test_the_wheel_holds_every_file_of_the_packages(built):
     files = set(list_tracked(*PACKAGES))
-    assert {"vera/data/embedded/wine_data.csv", "bench/report/style.css", "bench/paper/values.csv"} < files
+    assert {
+        "vera/data/embedded/wine_data.csv",
+        "bench/report/style.css",
+        "bench/paper/values.csv",
+        "bench/paper/ledger/statements.csv",
+    } < files
     assert list_wheel(built[1]) == files
 
 

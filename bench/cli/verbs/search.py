@@ -41,7 +41,7 @@ def add_parser(verbs: Subparsers) -> None:
         "problem",
         metavar="PROBLEM",
         nargs="?",
-        help="moons, circles, rings, flow or labels; without it, the problems are listed",
+        help="such as moons, flow, images, modes or human; without it, the problems are listed",
     )
     parser.add_argument("--method", metavar="NAME", default="vera", help="method to tune (default: vera)")
     parser.add_argument(PROFILE, choices=PROFILES, default=DEFAULT_PROFILE, help=PROFILE_HELP)
@@ -58,7 +58,7 @@ def _add_strategy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler",
         choices=SCHEDULERS,
-        help="stops trials early (default: asha; none for a grid and with --against)",
+        help="stops trials early (default: asha; none for a grid, with --against, and for modes)",
     )
     parser.add_argument(
         "--name",
@@ -133,7 +133,7 @@ def list_problems() -> int:
     from bench.searches.problems import PROBLEMS
 
     for problem in PROBLEMS.values():
-        print(f"{problem.name:10} {problem.about}; methods: {', '.join(problem.searches)}")
+        print(f"{problem.name:13} {problem.about}; methods: {', '.join(problem.searches)}")
     return 0
 
 
@@ -158,8 +158,11 @@ def choose_options(arguments: argparse.Namespace) -> "SearchOptions":
     from sweeps.cluster.search_run import SearchOptions
 
     is_grid = arguments.sampler == "grid"
-    points = len(list(select_search(arguments).space.iterate_grid())) if is_grid else DEFAULT_CONFIGURATIONS
-    scheduler = arguments.scheduler or ("none" if is_grid or arguments.against else "asha")
+    search = select_search(arguments)
+    points = len(list(search.space.iterate_grid())) if is_grid else DEFAULT_CONFIGURATIONS
+    is_evaluated = search.base(arguments.profile).spec.evaluate_every is not None
+    runs_to_end = is_grid or arguments.against or not is_evaluated
+    scheduler = arguments.scheduler or ("none" if runs_to_end else "asha")
     return SearchOptions(
         arguments.sampler, scheduler, arguments.configurations or points, seed=arguments.sampler_seed
     )

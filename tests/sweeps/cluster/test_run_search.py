@@ -8,6 +8,7 @@ import pytest
 from cluster_helpers import run_here
 from facts import raises_with
 
+from bench.searches.problems import PROBLEMS
 from sweeps.cluster.engine import Engine
 from sweeps.cluster.search_run import SearchOptions, run_search
 from sweeps.run.conditions import Conditions
@@ -161,7 +162,7 @@ def test_a_mistake_is_refused_in_one_line(tmp_path, arguments, facts):
 def test_without_a_search_problem_all_are_listed():
     code, out, _ = run_here("search")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["moons", "circles", "rings", "flow", "labels"]
+    assert [line.split()[0] for line in out.splitlines()] == list(PROBLEMS)
 
 
 def test_a_search_can_have_a_name_and_another_grid(tmp_path):
@@ -194,3 +195,13 @@ def test_a_grid_and_two_objectives_stop_no_trial_by_default(tmp_path, flags, nam
     _, out, _ = run_here("search", "moons", *place, *flags)
     assert out.startswith(f"search-moons-vera-{name} · ")
     assert f"scheduler {scheduler} · " in out
+
+
+def test_trials_that_are_evaluated_at_their_end_only_are_not_stopped(tmp_path):
+    place = ("--profile", "smoke", "--dry-run", "--results-dir", tmp_path)
+    code, out, _ = run_here("search", "modes", *place)
+    assert code == 0
+    assert "scheduler none · " in out
+    code, _, err = run_here("search", "modes", *place, "--scheduler", "asha")
+    assert code == 2
+    assert "--scheduler none" in err
