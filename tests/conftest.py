@@ -3,6 +3,7 @@ do not compete for cores."""
 
 import os
 import signal
+import tempfile
 from contextlib import ExitStack
 from types import SimpleNamespace
 
@@ -21,6 +22,8 @@ torch.set_num_threads(1)
 os.environ.update({name: os.environ.get(name, value) for name, value in RAY_DEFAULTS.items()})
 # By default Ray lowers the priority of its workers, which would then wait for the other test processes.
 os.environ.setdefault("RAY_worker_niceness", "0")
+# Commands that tests start keep derived facts here, not in the home directory.
+os.environ.setdefault("VERA_CACHE", tempfile.mkdtemp(prefix="vera-cache-"))
 # A background process ignores Ctrl-C and its children inherit that; some tests send Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

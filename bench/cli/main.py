@@ -104,7 +104,10 @@ def _run_command(argv: list[str] | None) -> int:
             use_data_dir(arguments)
             check_results_dir(arguments)
             run_verb: Run = arguments.run
+            if argv is None:
+                open_spec_cache()
             code = run_verb(arguments)
+        save_spec_cache()
         sys.stdout.flush()  # a full disk shows up here, inside the try
         return code
     except VeraError as error:
@@ -143,6 +146,20 @@ def describe_impossible_path(error: OSError) -> str:
     path = str(error.filename)
     shown = path if len(path) <= SHOWN_PATH else f"{path[:SHOWN_PATH]}…"
     return f"The path {shown} cannot be used: {error.strerror}. Choose another path."
+
+
+def open_spec_cache() -> None:
+    """Use what earlier commands derived from specs."""
+    from sweeps.trial.spec_cache import find_cache_folder, spec_cache
+
+    spec_cache.open(find_cache_folder())
+
+
+def save_spec_cache() -> None:
+    """Keep what the verb derived from specs for later commands."""
+    from sweeps.trial.spec_cache import spec_cache
+
+    spec_cache.save()
 
 
 @contextmanager

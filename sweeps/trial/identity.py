@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from sweeps.trial.canonical_json import canonical_json
+from sweeps.trial.spec_cache import spec_cache
 from vera.spec.registry import Registry, datasets
 from vera.spec.resolve import resolve_component, resolve_spec
 from vera.spec.settings import settings_of
@@ -36,17 +37,10 @@ class Trial:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """The data whose hash is the id. Imports torch: the data set and the classes of all components are
-        needed."""
-        from vera.tasks.build import compute_fingerprint
-
-        register_tables()
-        return {
-            "protocol": PROTOCOL,
-            "profile": self.profile,
-            "data_fingerprint": compute_fingerprint(self.spec),
-            **resolve_spec(self.spec),
-        }
+        """The data whose hash is the id. Imports torch unless they are known from an earlier command: the
+        data set and the classes of all components are needed."""
+        derived = spec_cache.find("facts", self.spec, lambda: _derive_facts(self.spec))
+        return {"protocol": PROTOCOL, "profile": self.profile, **derived, "seed": self.spec.seed}
 
     @cached_property
     def id(self) -> str:
@@ -92,6 +86,14 @@ class Trial:
                 f"their fingerprint is {found} here and {pinned} there"
             )
         return f"the trial's id is {here.id} on this node: the code or a plug-in differs from the driver's"
+
+
+def _derive_facts(spec: TrialSpec) -> dict[str, Any]:
+    """The resolved spec and the fingerprint of its data."""
+    from vera.tasks.build import compute_fingerprint
+
+    register_tables()
+    return {"data_fingerprint": compute_fingerprint(spec), **resolve_spec(spec)}
 
 
 def register_tables() -> None:

@@ -12,8 +12,9 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -97,7 +98,8 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All names, including those of entry points that are not loaded yet."""
-        return sorted({*self._entries, *(point.name for point in entry_points(group=self.group))})
+        points = _find_entry_points(self.group, tuple(sys.path))
+        return sorted({*self._entries, *(point.name for point in points)})
 
     def plugin_names(self) -> list[str]:
         """The names that plug-ins have registered so far. Loads no entry point."""
@@ -112,7 +114,9 @@ class Registry(Generic[T]):
         return iter(sorted(self._entries))
 
     def _load_entry_point(self, name: str) -> None:
-        for point in entry_points(group=self.group, name=name):
+        for point in _find_entry_points(self.group, tuple(sys.path)):
+            if point.name != name:
+                continue
             try:
                 factory = point.load()
             except Exception as error:
@@ -123,6 +127,12 @@ class Registry(Generic[T]):
             _record_source_hash(
                 factory.__module__, getattr(sys.modules.get(factory.__module__), "__file__", None)
             )
+
+
+@cache
+def _find_entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
+    """The entry points of a group, searched once per `sys.path`: a search opens every installed package."""
+    return entry_points(group=group)
 
 
 def _same_definition(one: Any, other: Any) -> bool:

@@ -86,6 +86,11 @@ class Setting:
 
 def settings_of(factory: Callable[..., Any]) -> dict[str, Setting]:
     """The arguments of a class or function, each with its default and the help text of its annotation."""
+    return dict(_read_settings(factory))
+
+
+@functools.cache
+def _read_settings(factory: Callable[..., Any]) -> dict[str, Setting]:
     hints = _read_hints(factory)
     found = {}
     for name, parameter in inspect.signature(factory).parameters.items():

@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from bench.cli.flags import (
@@ -37,6 +38,7 @@ from vera.wording import format_bytes, plural
 if TYPE_CHECKING:
     from sweeps.trial.identity import Trial
     from sweeps.trial.plan import Plan
+    from vera.spec.trial_spec import TrialSpec
 
 EXAMPLES = ("plan table2", "plan table2 --profile paper --only method=vera --seeds 3", "plan all")
 SELECTION = (PROFILE, "--only", "--seeds", DATASET, SET, DATA_DIR, RESULTS_DIR, PLUGIN)
@@ -131,10 +133,13 @@ def print_plan(arguments: argparse.Namespace, plan: "Plan") -> None:
 def find_missing_data(plan: "Plan", data_dir: str | None) -> list[str]:
     """For each data set of the plan without its files, what to do."""
     from sweeps.trial.identity import collect_datasets
-    from vera.tasks.build import locate_files
+    from sweeps.trial.spec_cache import spec_cache
 
     problems = []
-    for dataset in collect_datasets(plan.missing):
+    reading = (trial for trial in plan.missing if not spec_cache.has("facts", trial.spec))
+    for dataset in collect_datasets(reading):
+        from vera.tasks.build import locate_files
+
         try:
             locate_files(dataset, data_dir)
         except DataMissing as error:
@@ -156,11 +161,18 @@ def summarise_plan(arguments: argparse.Namespace, plan: "Plan") -> str:
 def describe_model_sizes(trials: "Sequence[Trial]", data_dir: str | None = None) -> str:
     """The expected size of the models of these trials; empty if they leave none, or if the size depends on a
     data file that is missing."""
-    from vera.saved.expected_size import estimate_model_size
+    from sweeps.trial.spec_cache import spec_cache
+
+    def derive_size(spec: "TrialSpec") -> int:
+        from vera.saved.expected_size import estimate_model_size
+
+        return estimate_model_size(spec, data_dir)
 
     specs = {_make_network_key(trial): trial.spec for trial in trials}
     try:
-        sizes = {key: estimate_model_size(spec, data_dir) for key, spec in specs.items()}
+        sizes = {
+            key: spec_cache.find("size", spec, partial(derive_size, spec)) for key, spec in specs.items()
+        }
     except VeraError:
         return ""
     total = sum(sizes[_make_network_key(trial)] for trial in trials)
