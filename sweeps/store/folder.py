@@ -45,6 +45,14 @@ class OpenFile:
 Opening = AbstractContextManager[OpenFile]
 
 
+class NotAFile(Exception):
+    """The name stands for a directory, a pipe or a device; the text says which."""
+
+    def __init__(self, reason: str, identity: FileIdentity) -> None:
+        super().__init__(reason)
+        self.identity = identity
+
+
 class Folder(ABC):
     """Reads and writes files at one location."""
 
@@ -66,7 +74,7 @@ class Folder(ABC):
 
     @abstractmethod
     def open_file(self, name: str) -> Opening:
-        """The file, open until the block ends."""
+        """The file, open until the block ends; `NotAFile` if it is none."""
 
     def open_each(self, names: Iterable[str]) -> Iterator[tuple[str, Opening]]:
         """The files in order; the caller enters each `Opening`."""

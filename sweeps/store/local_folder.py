@@ -13,6 +13,7 @@ import errno
 import fcntl
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -26,6 +27,7 @@ from sweeps.store.folder import (
     FileIdentity,
     Fill,
     Folder,
+    NotAFile,
     OpenFile,
     explain_os_errors,
 )
@@ -72,8 +74,13 @@ class LocalFolder(Folder):
     @contextmanager
     def open_file(self, name: str) -> Iterator[OpenFile]:
         path = self.path / name
-        with path.open("rb") as file:
-            yield OpenFile(file, _read_identity(os.fstat(file.fileno())), str(path))
+        _require_regular(
+            path.stat()
+        )  # before opening: that blocks for a pipe and may have effects on a device
+        with open(path, "rb", opener=_open_without_blocking) as file:
+            status = os.fstat(file.fileno())
+            _require_regular(status)
+            yield OpenFile(file, _read_identity(status), str(path))
 
     @contextmanager
     def stage(self, kind: str, fill: Fill) -> Iterator[Commit]:
@@ -136,6 +143,18 @@ def _rename(temporary: Path, path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _open_without_blocking(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _require_regular(status: os.stat_result) -> None:
+    """Raise `NotAFile` unless it is a regular file."""
+    if not stat.S_ISREG(status.st_mode):
+        kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+        kind = kinds.get(stat.S_IFMT(status.st_mode), "a device")
+        raise NotAFile(f"{kind}, not a file", _read_identity(status))
 
 
 def _read_identity(status: os.stat_result) -> FileIdentity:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from sweeps.errors import AmbiguousTrial, StoreError, UnknownTrial
-from sweeps.store.folder import Folder, explain_os_errors
+from sweeps.store.folder import Folder, NotAFile, explain_os_errors
 
 MODELS, ENDING = "models", ".safetensors"
 
@@ -33,6 +33,10 @@ class ModelFolder:
             if isinstance(error.__cause__, FileNotFoundError):
                 raise UnknownTrial(f"Trial {trial_id} has no model in {self.folder.location}.") from error
             raise
+        except NotAFile as error:
+            raise StoreError(
+                f"The model of trial {trial_id} in {self.folder.location} is {error}."
+            ) from error
 
     def find(self, prefix: str) -> str:
         """The only trial with a model whose id begins with this; `UnknownTrial` or `AmbiguousTrial` if there

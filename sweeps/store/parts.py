@@ -5,25 +5,39 @@ Trap: a compaction removes parts while others read. The compacted file exists be
 a reader lists the folder again until it finds no new file.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sweeps.store.folder import LEFT, SUFFIX, Commit, FileIdentity, Folder, Opening, explain_os_errors
+from sweeps.store.folder import (
+    LEFT,
+    SUFFIX,
+    Commit,
+    FileIdentity,
+    Folder,
+    NotAFile,
+    OpenFile,
+    Opening,
+    explain_os_errors,
+)
 from sweeps.store.migrations import check_version, migrate
 from sweeps.store.row import SCHEMA_VERSION
-from sweeps.store.schema import KEY, SCHEMAS, Kind, Stamp, iterate_values
+from sweeps.store.schema import SCHEMAS, Kind
+from sweeps.store.stored_check import describe_id, find_bad_rows
 
 WRITING: dict[str, Any] = {"write_page_checksum": True, "write_statistics": ["trial_id"]}
 ONE_TRIAL = {"compression": "snappy", "use_dictionary": False}
 """Options for the part of one trial, which is small: twice as fast to read as with MANY_TRIALS."""
 MANY_TRIALS = {"compression": "zstd"}
+MOST_NAMED = 3
+"""Bad rows of one part that are named."""
+NEWEST_PLAUSIBLE = SCHEMA_VERSION + 1_000
+"""A part of a higher schema version was not written by a later release."""
 
 
 class BadPart(Exception):
@@ -57,14 +71,33 @@ class Part:
     version: int
     parquet: Any
 
-    def read_tables(
-        self, columns: list[str] | None = None, trial_id: str | None = None
-    ) -> Iterator[pa.Table]:
-        """One table for each row group, restricted to the columns and to the trial if they are given."""
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.parquet.metadata.num_rows)
+
+    def read_tables(self, columns: list[str] | None = None, beginning: str = "") -> Iterator[pa.Table]:
+        """One table for each row group, restricted to the columns and to trials whose id begins so. Row
+        groups that hold no such trial are not read."""
         for index in range(self.parquet.num_row_groups):
-            if trial_id is None or self._may_hold(index, trial_id):
-                table = self._read_group(index, columns)
-                yield table if trial_id is None else table.filter(pc.equal(table["trial_id"], trial_id))
+            if self._may_hold(index, beginning):
+                yield self.read_group(index, columns, beginning)
+
+    def read_group(self, index: int, columns: list[str] | None = None, beginning: str = "") -> pa.Table:
+        """The table of one row group, restricted like `read_tables`."""
+        table = self._read_group(index, columns)
+        return table.filter(pc.starts_with(table["trial_id"], beginning)) if beginning else table
+
+    def find_range(self, index: int) -> tuple[str, str] | None:
+        """The lowest and the highest trial id of a row group; None if it has no statistics. Columns of an
+        older version may be in another order."""
+        if self.version != SCHEMA_VERSION:
+            return None
+        with _raise_bad_part(self.identity):
+            statistics = self.parquet.metadata.row_group(index).column(0).statistics
+            if statistics is None or not statistics.has_min_max:
+                return None
+            return str(statistics.min), str(statistics.max)
 
     def verify(self) -> None:
         """Read all of it once; BadPart if any row group is damaged."""
@@ -72,11 +105,12 @@ class Part:
             for _ in self.read_tables():
                 pass
 
-    def _may_hold(self, index: int, trial_id: str) -> bool:
-        statistics = self.parquet.metadata.row_group(index).column(0).statistics
-        if statistics is None or not statistics.has_min_max:
+    def _may_hold(self, index: int, beginning: str) -> bool:
+        found = self.find_range(index) if beginning else None
+        if found is None:
             return True
-        return bool(statistics.min <= trial_id <= statistics.max)
+        low, high = (end[: len(beginning)] for end in found)
+        return low <= beginning <= high
 
     def _read_group(self, index: int, columns: list[str] | None) -> pa.Table:
         with _raise_bad_part(self.identity):
@@ -91,7 +125,7 @@ class Part:
 def open_part(opening: Opening, kind: Kind) -> Iterator[Part]:
     """The part, with its footer verified. BadPart if it is none, OSError if the file system refuses,
     StoreError if a newer release wrote it."""
-    with opening as source:
+    with _open_regular(opening) as source:
         identity = source.identity
         with _raise_bad_part(identity):
             parquet = pq.ParquetFile(source.file, page_checksum_verification=True)
@@ -99,10 +133,23 @@ def open_part(opening: Opening, kind: Kind) -> Iterator[Part]:
         version = found.get(b"vera.schema_version", b"")
         if found.get(b"vera.kind") != kind.encode() or not version.isdigit():
             raise BadPart(f"a Parquet file, but not one of the store's {kind}", identity)
+        if len(version) > 9 or int(version) > NEWEST_PLAUSIBLE:
+            raise BadPart(f"its schema version is {version[:20].decode()}, which no release has", identity)
         check_version(int(version), source.location)
         if int(version) == SCHEMA_VERSION and not parquet.schema_arrow.equals(SCHEMAS[kind]):
             raise BadPart(f"its columns are not those of {kind}", identity)
         yield Part(kind, identity, int(version), parquet)
+
+
+@contextmanager
+def _open_regular(opening: Opening) -> Iterator[OpenFile]:
+    """The open file; BadPart in place of `NotAFile`."""
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(opening)
+        except NotAFile as error:
+            raise BadPart(str(error), error.identity) from error
+        yield source
 
 
 @contextmanager
@@ -140,19 +187,26 @@ class PartReader:
             names = self.folder.list_names(kind)
         return {name for name in names if name.endswith(SUFFIX) and not name.startswith("_")}
 
-    def open_parts(self, kind: Kind, beginning: Beginning = "") -> Iterator[tuple[str, Opening]]:
-        """The parts of a kind whose names begin so, until a listing shows no new one."""
+    def list_until_complete(self, kind: Kind, files: Beginning = "") -> Iterator[set[str]]:
+        """The names of the parts of a kind that begin so, then those that appeared meanwhile, until a listing
+        shows no new one."""
         seen: set[str] = set()
-        while new := {name for name in self.list_names(kind) if name.startswith(beginning)} - seen:
-            yield from self.folder.open_each(f"{kind}/{name}" for name in sorted(new))
+        while new := {name for name in self.list_names(kind) if name.startswith(files)} - seen:
+            yield new
             seen |= new
 
+    def open_parts(self, kind: Kind, files: Beginning = "") -> Iterator[tuple[str, Opening]]:
+        """The parts of a kind whose names begin so, until a listing shows no new one."""
+        for names in self.list_until_complete(kind, files):
+            yield from self.folder.open_each(f"{kind}/{name}" for name in sorted(names))
+
     def read_tables(
-        self, kind: Kind, beginning: Beginning = "", columns: list[str] | None = None
+        self, kind: Kind, files: Beginning = "", columns: list[str] | None = None, beginning: str = ""
     ) -> Iterator[pa.Table]:
-        """The tables of all parts of a kind whose names begin so."""
-        for name, opening in self.open_parts(kind, beginning):
-            yield from self.read_part(name, opening, kind, columns)
+        """The tables of the parts of a kind whose names begin with `files`, restricted to trials whose id
+        begins with `beginning`."""
+        for name, opening in self.open_parts(kind, files):
+            yield from self.read_part(name, opening, kind, columns, beginning)
 
     def read_part(
         self,
@@ -160,18 +214,31 @@ class PartReader:
         opening: Opening,
         kind: Kind,
         columns: list[str] | None = None,
-        trial_id: str | None = None,
+        beginning: str = "",
     ) -> list[pa.Table]:
-        """The tables of a part; none if it was removed or is bad. A bad part is set aside."""
+        """The valid rows of a part; none if it was removed or is bad. A part that is damaged or has no valid
+        row is set aside; single bad rows are reported and left out."""
         with explain_os_errors("read", self.folder.location):
             try:
                 with open_part(opening, kind) as part:
-                    return list(part.read_tables(columns, trial_id))
-            except BadPart as bad:
-                self.set_aside(name, bad)
+                    checked = [drop_bad_rows(t, kind) for t in part.read_tables(columns, beginning)]
+                    bad = [reason for _, reasons in checked for reason in reasons]
+                    if bad and len(bad) == part.count:
+                        raise BadPart(bad[0], part.identity)
+                    self.report_rows(name, bad)
+                    return [table for table, _ in checked]
+            except BadPart as found:
+                self.set_aside(name, found)
             except FileNotFoundError:
                 pass
             return []
+
+    def report_rows(self, name: str, bad: list[str]) -> None:
+        """Report bad rows of a part whose other rows are valid."""
+        for reason in bad[:MOST_NAMED]:
+            more = f", and {len(bad) - MOST_NAMED} more rows" if len(bad) > MOST_NAMED else ""
+            rerun = "; the next vera run trains such trials again" if name.startswith("rows/") else ""
+            self.report(f"{name} holds a bad row ({reason}){more}; left out{rerun}.")
 
     def set_aside(self, name: str, bad: BadPart) -> None:
         """Report a bad part and move it if parts may be moved, unless a good one has taken its name."""
@@ -181,67 +248,18 @@ class PartReader:
         is_rerun = happened != LEFT and name.startswith("rows/")
         rerun = "; the next vera run trains its trials again" if is_rerun else ""
         restore = f" To restore it: {self.restore_command}" if self.restore_command else ""
-        problem = f"{name} is not readable ({bad}); {happened}{rerun}.{restore}"
+        self.report(f"{name} is not readable ({bad}); {happened}{rerun}.{restore}")
+
+    def report(self, problem: str) -> None:
+        """Add a problem, once."""
         if problem not in self.problems:
             self.problems.append(problem)
 
 
-Key = tuple[str, int, str]
-"""(trial_id, attempt, finished_at): one record."""
-Keep = Callable[[str, Stamp], bool]
-"""Whether a record, given by trial id and stamp, is kept."""
-GROUP_BYTES = 16 * 2**20
-"""Size of a row group in a compacted file. Finding one trial reads one group."""
-
-
-@dataclass(frozen=True)
-class PartMerge:
-    """Merges many parts into one, each record once. `read` and `taken` are complete when `merge_groups` is
-    exhausted."""
-
-    kind: Kind
-    openings: Iterable[tuple[str, Opening]]
-    keep: Keep
-    on_bad: Callable[[str, BadPart], None]
-    read: dict[str, FileIdentity] = field(default_factory=dict)
-    """The files that were read."""
-    taken: set[Key] = field(default_factory=set)
-    """The records that were kept."""
-
-    def merge_groups(self) -> Iterator[pa.Table]:
-        """The kept records in tables of about GROUP_BYTES."""
-        waiting: list[pa.Table] = []
-        size = 0
-        for table in self._read_kept():
-            waiting.append(table)
-            size += table.nbytes
-            if size > GROUP_BYTES:
-                yield pa.concat_tables(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield pa.concat_tables(waiting)
-
-    def hash_taken(self) -> str:
-        """A hash of the records that were kept: the same records give the same file name."""
-        return hashlib.sha256(repr((SCHEMA_VERSION, sorted(self.taken))).encode()).hexdigest()[:16]
-
-    def _read_kept(self) -> Iterator[pa.Table]:
-        for name, opening in self.openings:
-            try:
-                with open_part(opening, self.kind) as part:
-                    part.verify()
-                    yield from self._keep_records(part)
-                    self.read[name] = part.identity
-            except BadPart as bad:
-                self.on_bad(name, bad)
-            except FileNotFoundError:
-                continue
-
-    def _keep_records(self, part: Part) -> Iterator[pa.Table]:
-        here: set[Key] = set()  # a record may span row groups of one part, but is taken from one part only
-        for table in part.read_tables():
-            keys = list(iterate_values(table, KEY))
-            here |= {key for key in set(keys) - self.taken if self.keep(key[0], key[1:])}
-            mask = pa.array([key in here for key in keys], pa.bool_())
-            yield table.filter(mask) if set(keys) - here else table
-        self.taken.update(here)
+def drop_bad_rows(table: pa.Table, kind: Kind) -> tuple[pa.Table, list[str]]:
+    """The valid rows, and what is wrong with each of the others."""
+    bad = find_bad_rows(table, kind)
+    if not bad:
+        return table, []
+    reasons = [f"trial {describe_id(table, i)}: {reason}" for i, reason in bad.items()]
+    return table.filter(pa.array([i not in bad for i in range(len(table))], pa.bool_())), reasons

@@ -115,10 +115,9 @@ def to_curve_points(table: pa.Table) -> list[CurvePoint]:
     return [CurvePoint(*values) for values in iterate_values(table, _NAMES[CurvePoint])]
 
 
-def to_arrays(table: pa.Table) -> dict[str, NDArray[Any]]:
-    """The arrays of a table of kind "arrays" by name; ValueError if one is damaged."""
-    stored = (StoredArray(*values) for values in iterate_values(table, _NAMES[StoredArray]))
-    return {array.name: decode_array(array) for array in stored}
+def to_stored_arrays(table: pa.Table) -> list[StoredArray]:
+    """The arrays of a table of kind "arrays", not yet decoded."""
+    return [StoredArray(*values) for values in iterate_values(table, _NAMES[StoredArray])]
 
 
 def iterate_values(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -166,7 +165,7 @@ def check_record(record: Record) -> None:
         for name, array in record.arrays.items():
             is_numeric = isinstance(name, str) and array.dtype.kind in "biuf"
             _require(is_numeric, f"the array '{name}'", array.dtype, "numbers")
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, RecursionError, ValueError) as error:
         raise StoreError(f"The trial {row.trial_id} cannot be stored: {error}.") from error
 
 

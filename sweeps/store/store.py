@@ -5,20 +5,26 @@ once.
     curves/<trial_id>-<stamp>.parquet    histories of metrics; the stamp names the attempt
     arrays/<trial_id>-<stamp>.parquet    samples, density images
     models/<trial_id>.safetensors        trained networks, see `sweeps.store.models`
-    <kind>/compacted-<hash>.parquet      many parts in one file
+    <kind>/compacted-<hash>.parquet      many parts in one file, ordered by trial id
     set-aside/                           files that are no parts, listed in `problems`
 
 A retry does not touch the curves of the earlier attempt, so replacing the row replaces the whole record at
 once. A trial may be in several files (a retry after a compaction, a killed compaction, merged stores); the
 record of the highest `Rank` counts. `pandas.read_parquet(folder / "rows")` reads all rows as one table,
 including superseded ones until `compact()`.
+
+Parts are compacted as they accumulate: a writer that finds LOOSE_LIMIT of them merges them, together with
+compacted files of a size of which there are several. Every record is so rewritten a few times only, and the
+number of files grows with the logarithm of the number of trials.
 """
 
 import hashlib
+import random
 import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from difflib import get_close_matches
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -30,33 +36,37 @@ from sweeps.store.bucket_folder import BucketFolder
 from sweeps.store.folder import SUFFIX, FileIdentity, Folder, explain_os_errors
 from sweeps.store.local_folder import LocalFolder
 from sweeps.store.location import Location, check_location, is_url
+from sweeps.store.merging import COMPACTED, Keep, PartMerge
 from sweeps.store.models import MODELS, ModelFolder
 from sweeps.store.parts import (
     MANY_TRIALS,
     BadPart,
     Beginning,
-    Keep,
-    PartMerge,
     PartReader,
+    drop_bad_rows,
     open_part,
     stage_part,
 )
 from sweeps.store.row import RANKED, CurvePoint, Rank, Record, Row, rank, rank_row
 from sweeps.store.schema import (
+    KEY,
     KINDS,
-    STAMP,
     Kind,
     Stamp,
     check_record,
+    decode_array,
     get_stamp,
     iterate_values,
-    to_arrays,
     to_curve_points,
     to_rows,
+    to_stored_arrays,
     to_tables,
 )
 
-COMPACTED = "compacted-"
+LOOSE_LIMIT = 256
+"""Number of parts of single trials from which a writer compacts them."""
+FAN = 4
+"""Compacted files whose sizes lie within this factor are merged once there are nearly as many of them."""
 DELAY = 5.0
 """Seconds for which a network disk may hide a new file."""
 
@@ -75,6 +85,8 @@ class Store:
         )
         self._parts = PartReader(self.folder, restore_command)
         self.models = ModelFolder(self.folder)
+        self._compacts = True
+        """Whether writing compacts; not after a compaction failed."""
 
     @property
     def location(self) -> str:
@@ -95,15 +107,19 @@ class Store:
         """Store the record, completely or not at all. It replaces records of lower rank only."""
         check_record(record)
         row = record.row
+        tables = to_tables(record)
+        if bad := drop_bad_rows(tables["rows"], "rows")[1]:
+            raise StoreError(f"The trial {row.trial_id} cannot be stored: {bad[0]}.")
         with explain_os_errors("write", self.location), ExitStack() as stack:
             ready = [
                 (kind, stack.enter_context(stage_part(self.folder, kind, [table])))
-                for kind, table in to_tables(record).items()
+                for kind, table in tables.items()
             ]
             with self.folder.lock():
                 if self._read_stored_rank(row) <= rank_row(row):
                     for kind, commit in ready:
                         commit(self._name_part(row, kind))
+        self._compact_loose()
 
     def read_rows(self) -> list[Row]:
         """The row of every trial, ordered by id."""
@@ -121,7 +137,7 @@ class Store:
     def read_row(self, trial_id: str) -> Row:
         """The row of the trial with this id, or of the only trial whose id begins with it; UnknownTrial or
         AmbiguousTrial if there is none or several."""
-        best = _choose_highest(self._iterate_rows((trial_id, COMPACTED)))
+        best = _choose_highest(self._iterate_rows((trial_id, COMPACTED), trial_id))
         found = sorted(name for name in best if name.startswith(trial_id))
         if trial_id in best or len(found) == 1:
             return best.get(trial_id) or best[found[0]]
@@ -135,37 +151,35 @@ class Store:
             return self.folder.has_part("rows", trial_id)
 
     def wait_for_row(self, trial_id: str, attempt: int, patience: float = 0.0) -> Row | None:
-        """The row of this attempt or a later one, if it was just written and so is not compacted yet; waits
-        `patience` seconds for it. It is looked up by name, because a network disk may show an old listing for
-        a while."""
+        """The row of this attempt or a later one; waits `patience` seconds for it, because a network disk may
+        show an old listing for a while."""
         until = time.monotonic() + patience
         while True:
-            row = self._read_part_row(trial_id)
+            row = self._find_row(trial_id)
             if row is not None and row.attempt >= attempt:
                 return row
             if time.monotonic() >= until:
                 return None
             time.sleep(0.2)
 
-    def _read_part_row(self, trial_id: str) -> Row | None:
-        """The trial's row if it has a part of its own that is not damaged."""
-        with suppress(UnknownTrial):
-            return self.read_row(trial_id) if self.has_part(trial_id) else None
-        return None
+    def _find_row(self, trial_id: str) -> Row | None:
+        """The row of the trial with exactly this id, if there is one that is not damaged."""
+        return _choose_highest(self._iterate_rows((trial_id, COMPACTED), trial_id)).get(trial_id)
 
     def read_curves(self, trial_id: str) -> list[CurvePoint]:
         """The histories of the trial's metrics, as they were written."""
         return [point for table in self._read_kind(trial_id, "curves") for point in to_curve_points(table)]
 
     def read_arrays(self, trial_id: str) -> dict[str, NDArray[Any]]:
-        """New copies of the trial's arrays by name."""
-        try:
-            tables = self._read_kind(trial_id, "arrays")
-            return {name: array for table in tables for name, array in to_arrays(table).items()}
-        except (TypeError, ValueError) as error:
-            raise StoreError(
-                f"The arrays of trial {trial_id} in {self.location} are damaged: {error}."
-            ) from error
+        """New copies of the trial's arrays by name. A damaged array is reported and left out."""
+        found: dict[str, NDArray[Any]] = {}
+        for table in self._read_kind(trial_id, "arrays"):
+            for stored in to_stored_arrays(table):
+                try:
+                    found[stored.name] = decode_array(stored)
+                except (TypeError, ValueError) as error:
+                    self._parts.report(f"The array {stored.name!r} of trial {trial_id} is damaged: {error}.")
+        return found
 
     def compact(self) -> int:
         """Merge all parts of a kind into one file. Returns the number of merged files. Parts that are written
@@ -204,40 +218,89 @@ class Store:
         keep, merged = self._select_current(), 0
         for kind in KINDS:
             if len(self._parts.list_names(kind)) > 1:
-                read = self._merge_parts(kind, self, keep)
-                self.folder.remove(read)
-                merged += len(read)
+                merged += self._replace_parts(self._merge_parts(kind, self, keep))
             self.folder.remove_abandoned(kind)
         self.folder.remove_abandoned(MODELS)
         return merged
 
-    def _merge_parts(self, kind: Kind, source: "Store", keep: Keep) -> dict[str, FileIdentity]:
-        """Write the kept records of the source's parts into one new file. Returns the other files that were
-        read."""
-        merge = PartMerge(kind, source._parts.open_parts(kind), keep, source._parts.set_aside)
+    def _compact_loose(self) -> None:
+        """Merge the parts of single trials if there are many. The new record
+        is stored whatever happens here, so problems are left to a later reader."""
+        if not self._compacts or (not self.folder.has_lock and random.random() > 1 / LOOSE_LIMIT):
+            return
+        try:
+            if _count_loose(self._parts.list_names("rows")) < LOOSE_LIMIT:
+                return
+            with self.folder.lock_compaction():
+                # Rows first: a listing of rows is complete when its trials' curves and arrays are listed.
+                chosen = {kind: self._choose_files(kind) for kind in reversed(KINDS)}
+                keep = self._select_current(chosen["rows"])
+                for kind in KINDS:
+                    if len(chosen[kind]) > 1:
+                        self._replace_parts(self._merge_parts(kind, self, keep, chosen[kind]))
+        except BlockingIOError:  # another process is at it
+            pass
+        except (OSError, StoreError):
+            self._compacts = False
+
+    def _choose_files(self, kind: Kind) -> set[str]:
+        """The parts of single trials, and the compacted files of every size of which there are FAN - 1."""
+        sizes = self.folder.list_sizes(kind)
+        names = {name for name in self._parts.list_names(kind) if name in sizes}
+        compacted = {name for name in names if name.startswith(COMPACTED)}
+        levels: dict[int, set[str]] = {}
+        for name in compacted:
+            levels.setdefault(int(log(max(sizes[name], 1), FAN)), set()).add(name)
+        return (names - compacted).union(*(found for found in levels.values() if len(found) >= FAN - 1))
+
+    def _replace_parts(self, read: dict[str, FileIdentity]) -> int:
+        """Remove the files that were merged. Returns their number."""
+        self.folder.remove(read)
+        return len(read)
+
+    def _merge_parts(
+        self, kind: Kind, source: "Store", keep: Keep, names: Collection[str] | None = None
+    ) -> dict[str, FileIdentity]:
+        """Write the kept records of the source's parts, or of those with these names, into one new file.
+        Returns the other files that were read."""
+        merge = PartMerge(kind, source._parts, keep, names)
         with stage_part(self.folder, kind, merge.merge_groups(), MANY_TRIALS) as commit:
             if merge.taken:
                 new = f"{kind}/{COMPACTED}{merge.hash_taken()}{SUFFIX}"
                 commit(new)
                 merge.read.pop(new, None)  # the same records give the same name: the new file must stay
+        for name, bad in merge.spoilt.items():  # not before the good rows are in the new file
+            if merge.read.pop(name, None):
+                source._parts.set_aside(name, bad)
         return merge.read
 
-    def _select_current(self) -> Keep:
-        """A predicate: whether a record counts now, or may count once its row arrives. A record without a row
-        is still being written. Rows are read completely, so a damaged one does not supersede a good one."""
-        rows = list(self._iterate_rows())
-        best, seen = _choose_highest(rows), {(row.trial_id, get_stamp(row)) for row in rows}
+    def _select_current(self, names: Collection[str] | None = None) -> Keep:
+        """A predicate: whether a record counts now, or may count once its row arrives, as far as the files
+        with these names tell. A record without a row is still being written. Rows are read completely, so a
+        damaged one does not supersede a good one."""
+        best: dict[str, Rank] = {}
+        seen: set[tuple[str, Stamp]] = set()
+        for name, opening in self._parts.open_parts("rows", ""):
+            if names is not None and name.partition("/")[2] not in names:
+                continue
+            for table in self._parts.read_part(name, opening, "rows"):
+                for trial_id, *ranked in iterate_values(table, ("trial_id", *RANKED)):
+                    found = rank(*ranked)
+                    best[trial_id] = max(best.get(trial_id, found), found)
+                    seen.add((trial_id, (found[0], found[2])))
 
         def keep(name: str, stamp: Stamp) -> bool:
-            if name not in best or stamp == get_stamp(best[name]):
+            if name not in best or stamp == (best[name][0], best[name][2]):
                 return True
-            return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > rank_row(best[name])
+            return (name, stamp) not in seen and rank(stamp[0], "ok", stamp[1]) > best[name]
 
         return keep
 
-    def _iterate_rows(self, beginning: Beginning = "") -> Iterator[Row]:
-        """The rows of all parts whose names begin so, superseded ones included."""
-        return (row for table in self._parts.read_tables("rows", beginning) for row in to_rows(table))
+    def _iterate_rows(self, files: Beginning = "", beginning: str = "") -> Iterator[Row]:
+        """The rows of all parts whose names begin with `files`, of trials whose id begins with `beginning`,
+        superseded ones included."""
+        tables = self._parts.read_tables("rows", files, beginning=beginning)
+        return (row for table in tables for row in to_rows(table))
 
     def _read_kind(self, trial_id: str, kind: Kind) -> list[pa.Table]:
         """The tables of a kind in the trial's record. If there are none, a retry may have replaced the row,
@@ -255,7 +318,7 @@ class Store:
         if tables := self._parts.read_part(own, self.folder.open_file(own), kind):
             return tables
         for name, opening in self._parts.open_parts(kind, COMPACTED):
-            read = self._parts.read_part(name, opening, kind, trial_id=row.trial_id)
+            read = self._parts.read_part(name, opening, kind, beginning=row.trial_id)
             tables = [_select_record(table, row) for table in read]
             if any(table.num_rows for table in tables):
                 return tables
@@ -287,8 +350,12 @@ def _choose_highest(rows: Iterable[Row]) -> dict[str, Row]:
     return best
 
 
+def _count_loose(names: Iterable[str]) -> int:
+    return sum(not name.startswith(COMPACTED) for name in names)
+
+
 def _select_record(table: pa.Table, row: Row) -> pa.Table:
-    mask = [stamp == get_stamp(row) for stamp in iterate_values(table, STAMP)]
+    mask = [key == (row.trial_id, *get_stamp(row)) for key in iterate_values(table, KEY)]
     return table.filter(pa.array(mask, pa.bool_()))
 
 

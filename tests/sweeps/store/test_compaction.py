@@ -9,7 +9,7 @@ from facts import raises_with
 from store_helpers import files, fill_store, holds, make_record, make_row, parquet_files
 
 from sweeps.errors import StoreError
-from sweeps.store import parts
+from sweeps.store import merging
 from sweeps.store.local_folder import lock_file
 from sweeps.store.row import Record
 from sweeps.store.schema import KINDS
@@ -43,7 +43,7 @@ def test_records_after_a_compaction_are_compacted_by_the_next_one(location):
 
 
 def test_every_trial_is_found_after_a_compaction_into_many_row_groups(location, monkeypatch):
-    monkeypatch.setattr(parts, "GROUP_BYTES", 1)
+    monkeypatch.setattr(merging, "GROUP_BYTES", 1)
     store = fill_store(location, 8)
     store.compact()
     store.write(make_record("t99"))

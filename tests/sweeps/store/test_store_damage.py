@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from store_helpers import fill_store, holds, make_record, refuse
 
-from sweeps.store import parts
+from sweeps.store import merging
 from sweeps.store.schema import to_tables
 from sweeps.store.store import Store
 
@@ -117,7 +117,7 @@ def test_bad_curves_do_not_hide_the_row(tmp_path):
 
 
 def test_nothing_is_taken_from_a_damaged_compacted_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "GROUP_BYTES", 1)
+    monkeypatch.setattr(merging, "GROUP_BYTES", 1)
     store = fill_store(tmp_path)
     store.compact()
     damaged(next((tmp_path / "rows").iterdir()))
