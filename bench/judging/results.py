@@ -127,6 +127,12 @@ class Results:
             self._curves[row.trial_id] = self.store.read_curves(row.trial_id)
         return self._curves[row.trial_id]
 
+    def load_curves(self, rows: Iterable[Row]) -> None:
+        """Read the histories of all these rows at once, which is much faster than one by one."""
+        missing = [row for row in rows if row.trial_id not in self._curves]
+        found = self.store.read_many_curves(missing)
+        self._curves.update({row.trial_id: found.get(row.trial_id, []) for row in missing})
+
     def _add_notes(self, notes: Iterable[str]) -> None:
         self.notes += [note for note in notes if note not in self.notes]
 

@@ -5,7 +5,7 @@ Trap: a compaction removes parts while others read. The compacted file exists be
 a reader lists the folder again until it finds no new file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -76,12 +76,17 @@ class Part:
         """The number of rows."""
         return int(self.parquet.metadata.num_rows)
 
-    def read_tables(self, columns: list[str] | None = None, beginning: str = "") -> Iterator[pa.Table]:
-        """One table for each row group, restricted to the columns and to trials whose id begins so. Row
-        groups that hold no such trial are not read."""
+    def read_tables(
+        self, columns: list[str] | None = None, beginning: str = "", trials: Collection[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """One table for each row group, restricted to the columns, to trials whose id begins so, and to these
+        trials if they are given. Row groups that hold no such trial are not read."""
         for index in range(self.parquet.num_row_groups):
-            if self._may_hold(index, beginning):
-                yield self.read_group(index, columns, beginning)
+            held = None if trials is None else self._find_possible(index, trials)
+            if held == [] or not self._may_hold(index, beginning):
+                continue
+            table = self.read_group(index, columns, beginning)
+            yield table if held is None else table.filter(pc.is_in(table["trial_id"], pa.array(held)))
 
     def read_group(self, index: int, columns: list[str] | None = None, beginning: str = "") -> pa.Table:
         """The table of one row group, restricted like `read_tables`."""
@@ -111,6 +116,13 @@ class Part:
             return True
         low, high = (end[: len(beginning)] for end in found)
         return low <= beginning <= high
+
+    def _find_possible(self, index: int, trials: Collection[str]) -> list[str]:
+        """The trials that the row group may hold."""
+        found = self.find_range(index)
+        if found is None:
+            return list(trials)
+        return [trial_id for trial_id in trials if found[0] <= trial_id <= found[1]]
 
     def _read_group(self, index: int, columns: list[str] | None) -> pa.Table:
         with _raise_bad_part(self.identity):
@@ -215,13 +227,15 @@ class PartReader:
         kind: Kind,
         columns: list[str] | None = None,
         beginning: str = "",
+        trials: Collection[str] | None = None,
     ) -> list[pa.Table]:
         """The valid rows of a part; none if it was removed or is bad. A part that is damaged or has no valid
         row is set aside; single bad rows are reported and left out."""
         with explain_os_errors("read", self.folder.location):
             try:
                 with open_part(opening, kind) as part:
-                    checked = [drop_bad_rows(t, kind) for t in part.read_tables(columns, beginning)]
+                    tables = part.read_tables(columns, beginning, trials)
+                    checked = [drop_bad_rows(table, kind) for table in tables]
                     bad = [reason for _, reasons in checked for reason in reasons]
                     if bad and len(bad) == part.count:
                         raise BadPart(bad[0], part.identity)

@@ -24,6 +24,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from difflib import get_close_matches
+from itertools import groupby
 from math import log
 from pathlib import Path
 from typing import Any
@@ -172,13 +173,26 @@ class Store:
 
     def read_arrays(self, trial_id: str) -> dict[str, NDArray[Any]]:
         """New copies of the trial's arrays by name. A damaged array is reported and left out."""
+        return self._decode_arrays(trial_id, self._read_kind(trial_id, "arrays"))
+
+    def read_many_curves(self, rows: Iterable[Row]) -> dict[str, list[CurvePoint]]:
+        """Trial id → the histories in the record of each row that has any. Every file is read once."""
+        found = self._read_many(rows, "curves")
+        return {name: [p for table in tables for p in to_curve_points(table)] for name, tables in found}
+
+    def read_many_arrays(self, rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+        """Trial id and arrays of each row that has any, in no order. Every file is read once. A damaged array
+        is reported and left out."""
+        for name, tables in self._read_many(rows, "arrays"):
+            yield name, self._decode_arrays(name, tables)
+
+    def _decode_arrays(self, trial_id: str, tables: Iterable[pa.Table]) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
-        for table in self._read_kind(trial_id, "arrays"):
-            for stored in to_stored_arrays(table):
-                try:
-                    found[stored.name] = decode_array(stored)
-                except (TypeError, ValueError) as error:
-                    self._parts.report(f"The array {stored.name!r} of trial {trial_id} is damaged: {error}.")
+        for stored in (each for table in tables for each in to_stored_arrays(table)):
+            try:
+                found[stored.name] = decode_array(stored)
+            except (TypeError, ValueError) as error:
+                self._parts.report(f"The array {stored.name!r} of trial {trial_id} is damaged: {error}.")
         return found
 
     def compact(self) -> int:
@@ -324,6 +338,24 @@ class Store:
                 return tables
         return []
 
+    def _read_many(self, rows: Iterable[Row], kind: Kind) -> Iterator[tuple[str, list[pa.Table]]]:
+        """The tables of a kind in the record of each row, those of compacted files last."""
+        own = {self._name_part(row, kind): row for row in rows}
+        present = own.keys() & {f"{kind}/{name}" for name in self._parts.list_names(kind)}
+        waiting = {row.trial_id: row for row in own.values()}
+        for name, opening in self.folder.open_each(sorted(present)):
+            if tables := self._parts.read_part(name, opening, kind):
+                yield waiting.pop(own[name].trial_id).trial_id, tables
+        for name, opening in self._parts.open_parts(kind, COMPACTED) if waiting else ():
+            found: dict[str, list[pa.Table]] = {}
+            for table in self._parts.read_part(name, opening, kind, trials=list(waiting)):
+                for trial_id, part in _split_by_trial(table):
+                    if (record := _select_record(part, waiting[trial_id])).num_rows:
+                        found.setdefault(trial_id, []).append(record)
+            for trial_id, tables in found.items():
+                del waiting[trial_id]
+                yield trial_id, tables
+
     def _read_stored_rank(self, row: Row) -> Rank:
         """The rank of the trial's own part. The caller holds the lock, so a bad part is not set aside but
         replaced."""
@@ -357,6 +389,15 @@ def _count_loose(names: Iterable[str]) -> int:
 def _select_record(table: pa.Table, row: Row) -> pa.Table:
     mask = [key == (row.trial_id, *get_stamp(row)) for key in iterate_values(table, KEY)]
     return table.filter(pa.array(mask, pa.bool_()))
+
+
+def _split_by_trial(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Consecutive lines of one trial, without copying them."""
+    start = 0
+    for trial_id, lines in groupby(table.column("trial_id").to_pylist()):
+        length = sum(1 for _ in lines)
+        yield trial_id, table.slice(start, length)
+        start += length
 
 
 def _describe_ambiguous(prefix: str, found: list[str]) -> str:

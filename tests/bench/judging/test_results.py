@@ -83,6 +83,16 @@ def test_curves_are_read_once_and_a_trial_without_arrays_has_none(tmp_path, monk
     assert results.copy_without_notes().read_curves(row) == points
 
 
+def test_curves_of_many_trials_are_read_together(tmp_path, monkeypatch):
+    rows = [row_of(trial(), seed) for seed in (0, 1)]
+    results = store_rows(tmp_path, rows)
+    point = CurvePoint(rows[0].trial_id, "training", "loss", 1, 0.5)
+    results.store.write(Record(rows[0], [point]))
+    results.load_curves(rows)
+    monkeypatch.setattr(results.store, "read_curves", lambda _: pytest.fail("read again"))
+    assert [results.read_curves(row) for row in rows] == [[point], []]
+
+
 def test_a_directory_that_does_not_exist_is_an_error_and_is_not_created(tmp_path):
     with raises_with(StoreError, str(tmp_path / "nowhere"), "no such directory"):
         Results(open_store(tmp_path / "nowhere"), "laptop")

@@ -53,6 +53,24 @@ def test_a_retry_replaces_the_earlier_attempt_and_never_the_reverse(store):
     assert holds(store, make_record(attempt=3))
 
 
+def test_many_trials_are_read_from_parts_and_compacted_files_alike(store):
+    for name in ("abc0", "abc1", "abc2"):
+        store.write(make_record(name))
+    store.compact()
+    store.write(make_record("abc1", attempt=2))  # supersedes its compacted record
+    store.write(make_record("abc3"))
+    store.write(Record(make_row("abc4")))  # neither curves nor arrays
+    rows = [row for row in store.read_rows() if row.trial_id != "abc2"]
+    curves, arrays = store.read_many_curves(rows), dict(store.read_many_arrays(rows))
+    assert curves == {name: store.read_curves(name) for name in ("abc0", "abc1", "abc3")}
+    assert {name: found["samples"].max() for name, found in arrays.items()} == {
+        "abc0": 1,
+        "abc1": 2,
+        "abc3": 1,
+    }
+    assert store.read_many_curves([]) == {}
+
+
 def test_a_failure_never_replaces_a_result_of_the_same_attempt(store):
     result, failure = make_record(), Record(make_row(outcome="error", finished_at="2026-01-09"))
     store.write(result)
