@@ -1,4 +1,5 @@
-"""The whole page: head, overview and one section per profile. The page loads nothing from the network.
+"""The whole page: the user's own sweeps, the tables and figures of every profile, and all trials. The page
+loads nothing from the network.
 
 Jinja2 escapes every text that is not marked safe; only `style.css` and `script.js` are. As a second barrier,
 the content security policy allows exactly this style and this script, by their hashes. A text that became
@@ -8,19 +9,21 @@ markup by mistake could not run.
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from bench.artifact import Artifact
 from bench.judging.results import Results
 from bench.locations import PROFILES
 from bench.render.caption import describe_commit
 from bench.report.curve_drawing import POINT_LIMIT
-from bench.report.section import build_section
-from bench.report.trial_detail import COMMIT_DIGITS
+from bench.report.section import ProfileSection, build_section
+from bench.report.trial_detail import COMMIT_DIGITS, TrialDetail
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
 from vera.wording import make_printable, plural
@@ -28,28 +31,57 @@ from vera.wording import make_printable, plural
 FOLDER = Path(__file__).parent
 PROFILE_ORDER: tuple[Profile, ...] = PROFILES[::-1]
 """The paper's profile comes first."""
-TITLE = "Energy-based models without MCMC"
+TITLES = {"local": "Your results", "published": "Published results"}
 SOURCES = {"local": "local: trained here", "published": "published: shipped with the code"}
+SWEEP_TITLES = {"local": "Your sweeps", "published": "Other sweeps"}
+
+NAMED_TEXTS = 4
+"""Commits and processors that the header names."""
 
 
-def render_page(artifacts: Iterable[Artifact], found: Sequence[Results], warnings: Sequence[str] = ()) -> str:
+@dataclass(frozen=True)
+class UnrunArtifact:
+    """An artifact without trials at some profiles."""
+
+    name: str
+    title: str
+    profiles: Sequence[Profile]
+    command: str
+
+
+def render_page(
+    artifacts: Iterable[Artifact],
+    found: Sequence[Results],
+    warnings: Sequence[str] = (),
+    grids: Collection[str] = (),
+    refresh: int = 0,
+) -> str:
     """The HTML document of the results of one store, one section per profile. The same rows give the same
-    bytes."""
-    known = list(artifacts)
-    counts = {results.profile: len(results.rows) for results in found}
+    bytes. `grids` are the names of declared tuning grids. With `refresh`, the page loads itself again after
+    so many seconds."""
+    known = sorted(artifacts, key=lambda artifact: artifact.optional)  # demos last
     style, script = _read_asset("style.css"), _read_asset("script.js")
-    template = load_templates().get_template("page.html.j2")
-    return template.render(
-        title=TITLE,
-        subtitle=f"{found[0].source} results ({', '.join(counts)} profile)",
-        policy=_make_policy(style, script),
-        style=style,
-        script=script,
-        facts=_summarise_store(found),
-        contents=[(profile, counts.get(profile, 0)) for profile in PROFILE_ORDER],
-        warnings=warnings,
-        point_limit=POINT_LIMIT,
-        sections=[build_section(known, results) for results in found],
+    sections = [build_section(known, results, grids, _render_detail) for results in found]
+    source = found[0].source
+    own = [sweep for section in sections for sweep in section.own_sweeps]
+    return (
+        load_templates()
+        .get_template("page.html.j2")
+        .render(
+            title=TITLES[source],
+            subtitle=", ".join(results.profile for results in found),
+            policy=_make_policy(style, script),
+            style=style,
+            script=script,
+            facts=_summarise_store(found),
+            warnings=warnings,
+            sections=sections,
+            own_sweeps=own,
+            sweep_title=SWEEP_TITLES[source],
+            is_published=source == "published",
+            not_run=_list_not_run(sections),
+            refresh=refresh,
+        )
     )
 
 
@@ -73,6 +105,15 @@ def _finalize(value: Any) -> Any:
     return make_printable(value) if type(value) is str else value
 
 
+@cache
+def _load_detail_template() -> Template:
+    return load_templates().get_template("trial_detail.html.j2")
+
+
+def _render_detail(detail: TrialDetail) -> str:
+    return _load_detail_template().render(detail=detail, point_limit=POINT_LIMIT)
+
+
 def _read_asset(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
@@ -83,6 +124,20 @@ def _make_policy(style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _list_not_run(sections: Sequence[ProfileSection]) -> list[UnrunArtifact]:
+    """Every artifact that was not run at one of the profiles, without demos."""
+    found: dict[str, UnrunArtifact] = {}
+    for section in sections:
+        for article in section.not_run:
+            artifact = article.artifact
+            if not artifact.optional:
+                before = found.get(artifact.name)
+                profiles = [*(before.profiles if before else ()), section.profile]
+                command = before.command if before else article.command
+                found[artifact.name] = UnrunArtifact(artifact.name, artifact.title, profiles, command)
+    return list(found.values())
 
 
 def _summarise_store(found: Sequence[Results]) -> dict[str, str]:
@@ -97,9 +152,11 @@ def _summarise_store(found: Sequence[Results]) -> dict[str, str]:
 
 
 def _count_distinct(texts: Iterable[str]) -> str:
-    """Every distinct text once, the most frequent first, with its count if there are several."""
+    """The most frequent texts, each with its count if there are several, and the number of the others."""
     counts = Counter(texts).most_common()
-    return ", ".join(text if len(counts) == 1 else f"{text} ({n})" for text, n in counts)
+    shown = [text if len(counts) == 1 else f"{text} ({n:,})" for text, n in counts[:NAMED_TEXTS]]
+    others = [f"{len(counts) - NAMED_TEXTS} more"] if len(counts) > NAMED_TEXTS else []
+    return ", ".join([*shown, *others])
 
 
 def _describe_days(rows: Sequence[Row]) -> str:

@@ -1,4 +1,4 @@
-"""The scorecard of a profile: how much of every artifact the store holds, and the judgement of every claim.
+"""How much of an artifact the store holds, and the judgement of its claims.
 
 A failed trial (error, out of memory, timeout) has a row but says nothing about its method, so it does not
 count as done. A diverged trial does.
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.artifact import Artifact
-from bench.judging.claims import Claim, Finding, summarise_judgements
+from bench.judging.claims import Claim, Finding
 from bench.judging.results import Results
-from sweeps.store.row import FAILURES
+from sweeps.store.row import FAILURES, Row
 from vera.errors import VeraError
 from vera.wording import plural
 
@@ -62,29 +62,12 @@ class ArtifactCoverage:
         return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
 
 
-@dataclass(frozen=True)
-class Scorecard:
-    artifacts: Sequence[tuple[Artifact, ArtifactCoverage]]
-    claims: Sequence[tuple[Artifact, Claim, Finding]]
-    summary: str
-    """How many claims have each judgement."""
-    notes: Sequence[str]
-    """On the choice of rows."""
-
-
-def build_scorecard(artifacts: Sequence[Artifact], results: Results) -> Scorecard:
-    claims = [
-        (artifact, claim, judge_claim(claim, results)) for artifact in artifacts for claim in artifact.claims
-    ]
-    covered = [(artifact, measure_coverage(artifact, results)) for artifact in artifacts]
-    summary = summarise_judgements(Counter(finding.judgement for _, _, finding in claims))
-    return Scorecard(covered, claims, summary, results.notes)
-
-
-def measure_coverage(artifact: Artifact, results: Results) -> ArtifactCoverage:
+def measure_coverage(
+    artifact: Artifact, results: Results, rows: Sequence[Row] | None = None
+) -> ArtifactCoverage:
     """Counts only the artifact's own seeds: a fourth seed of one trial does not replace a missing one of
-    another."""
-    rows = artifact.rows(results)
+    another. `rows` are those of the artifact, if they were read already."""
+    rows = artifact.rows(results) if rows is None else rows
     if not artifact.listed:
         return ArtifactCoverage(None, Counter(row.outcome for row in rows))
     seeds = artifact.seeds[results.profile]

@@ -1,22 +1,26 @@
-"""One profile of the report: banner, scorecard, tables and figures, trials.
+"""One profile of the report: its tables and figures that have trials, their claims, and its trials.
 
 Profiles never share a table. The banner stays visible while its section is read, and every heading names the
-profile again. Notes on the choice of rows are kept apart: each artifact has its own, and so has the
-scorecard.
+profile again. Notes on the choice of rows are kept apart: each artifact has its own.
 """
 
-import base64
 import io
 import struct
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bench.artifact import Artifact, Drawing, Sheet
+from bench.judging.claims import Claim, Finding, summarise_judgements
 from bench.judging.results import Results
+from bench.locations import LOCAL
 from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
 from bench.render.plotting import STYLE, save_figure
-from bench.report.scorecard import Scorecard, build_scorecard, measure_coverage
-from bench.report.trial_list import TrialList, build_trial_list
+from bench.report.array_images import EmbeddedImage, embed_png
+from bench.report.own_sweeps import OwnSweep, find_own_sweeps
+from bench.report.scorecard import ArtifactCoverage, judge_claim, measure_coverage
+from bench.report.trial_detail import CommandContext, TrialDetail
+from bench.report.trial_list import TrialList, build_trial_list, read_trials
 from sweeps.trial.identity import Profile
 from vera.errors import VeraError
 
@@ -28,15 +32,6 @@ MEANINGS: dict[Profile, str] = {
     "smoke": "A few steps, to test that everything runs. "
     "These numbers are not comparable with the paper's or with any others.",
 }
-
-
-@dataclass(frozen=True)
-class EmbeddedImage:
-    """A PNG in base64 and its size on the page."""
-
-    source: str
-    width: int
-    height: int
 
 
 @dataclass(frozen=True)
@@ -55,48 +50,77 @@ class ArtifactArticle:
     """What the page shows of one artifact."""
 
     artifact: Artifact
-    missing: str
-    """What is missing of it; empty if it is complete."""
+    coverage: ArtifactCoverage
     command: str
-    """The command that runs what is missing."""
+    """The command that runs its trials."""
+    claims: Sequence[tuple[Claim, Finding]] = ()
     rendering: RenderedArtifact | None = None
     error: str = ""
     """Why it could not be rendered."""
+
+    @property
+    def is_run(self) -> bool:
+        return self.coverage.status != "not run"
 
 
 @dataclass(frozen=True)
 class ProfileSection:
     profile: Profile
     meaning: str
-    trials: TrialList
-    scorecard: Scorecard
+    own_sweeps: Sequence[OwnSweep]
     articles: Sequence[ArtifactArticle]
+    """Of the artifacts with trials."""
+    judgements: str
+    """How many of their claims have each judgement; empty if they have none."""
+    not_run: Sequence[ArtifactArticle]
+    trials: TrialList
 
 
-def build_section(artifacts: Sequence[Artifact], results: Results) -> ProfileSection:
+def build_section(
+    artifacts: Sequence[Artifact],
+    results: Results,
+    grids: Collection[str],
+    render: Callable[[TrialDetail], str],
+) -> ProfileSection:
+    """`grids` are the names of declared tuning grids; `render` makes the HTML of a trial's details."""
+    trials = read_trials(results)
+    rows = {artifact: artifact.rows(results.copy_without_notes()) for artifact in artifacts}
+    articles = [
+        _build_article(artifact, measure_coverage(artifact, results, found), results.copy_without_notes())
+        for artifact, found in rows.items()
+    ]
+    shown = {row.trial_id for artifact, found in rows.items() if artifact.listed for row in found}
+    run = [article for article in articles if article.is_run]
+    counts = Counter(finding.judgement for article in run for _, finding in article.claims)
     return ProfileSection(
         results.profile,
         MEANINGS[results.profile],
-        build_trial_list(results),
-        build_scorecard(artifacts, results.copy_without_notes()),
-        [_build_article(artifact, results.copy_without_notes()) for artifact in artifacts],
+        find_own_sweeps(trials, results.profile, shown, grids),
+        run,
+        summarise_judgements(counts) if counts else "",
+        [article for article in articles if not article.is_run],
+        build_trial_list(trials, _describe_context(results), render),
     )
 
 
-def _build_article(artifact: Artifact, results: Results) -> ArtifactArticle:
-    coverage = measure_coverage(artifact, results)
-    missing = {
-        "not run": "No trials of this have been run. To run them: ",
-        "partial": f"Partial: {coverage.progress} done. To run the rest: ",
-    }.get(coverage.status, "")
-    rendering, error = None, ""
-    if coverage.status != "not run":
-        try:
-            rendering = _render(artifact, results)
-        except VeraError as problem:
-            error = str(problem)
+def _describe_context(results: Results) -> CommandContext:
+    models = frozenset(results.store.models.list_sizes())
+    folder = str(results.store.location).removesuffix("trials").rstrip("/")
+    known = results.source == "published" or folder == LOCAL
+    return CommandContext(results.flag, "" if known else folder, models)
+
+
+def _build_article(artifact: Artifact, coverage: ArtifactCoverage, results: Results) -> ArtifactArticle:
     command = f"{artifact.command} --profile {results.profile}{results.flag}"
-    return ArtifactArticle(artifact, missing, command, rendering, error)
+    if coverage.status == "not run":
+        return ArtifactArticle(artifact, coverage, command)
+    rendering, error = None, ""
+    try:
+        rendering = _render(artifact, results)
+    except VeraError as problem:
+        error = str(problem)
+    claims = [(claim, judge_claim(claim, results)) for claim in artifact.claims]
+    return ArtifactArticle(artifact, coverage, command, claims, rendering, error)
 
 
 def _render(artifact: Artifact, results: Results) -> RenderedArtifact:
@@ -112,5 +136,4 @@ def _embed_drawing(drawing: Drawing) -> EmbeddedImage:
     save_figure(drawing.draw(), file)
     data = file.getvalue()
     pixels = struct.unpack(">II", data[16:24])
-    width, height = (round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in pixels)
-    return EmbeddedImage(f"data:image/png;base64,{base64.b64encode(data).decode()}", width, height)
+    return embed_png(data, *(round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in pixels))

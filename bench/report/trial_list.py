@@ -1,30 +1,42 @@
-"""The list of trials of a profile. Each trial is a table body of two rows: its line and its details.
+"""The list of trials of a profile: one packed table of texts and sort values, and packed pieces of details.
 
-Without JavaScript every trial is expanded and the list is complete; `script.js` collapses, sorts and filters
-it. A cell has a sort value if it is not sorted by its text.
+The page holds every trial's line. `script.js` sorts, filters and searches them and shows a page of them at a
+time, so the list works with 100,000 trials. Details, rendered here, exist for the trials that finished last;
+the browser unpacks a piece of them when one of its trials is opened.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
 
 from bench.judging.results import Results, read_metrics
 from bench.render.numbers import format_significant
 from bench.report.curve_drawing import CurveName, History, group_points
-from bench.report.trial_detail import TrialDetail, build_detail
+from bench.report.packed_data import pack
+from bench.report.trial_detail import CommandContext, TrialDetail, build_detail
 from sweeps.store.row import Row
 
-HEADLINE_LIMIT = 4
-"""Maximum number of metrics with a column of their own."""
+HEADLINE_LIMIT = 12
+"""Maximum number of metrics with a column of their own. The page shows those that most listed trials have."""
+DETAIL_LIMIT, IMAGE_LIMIT = 2_000, 300
+"""Maximum number of trials with details, and with images among them."""
+PIECE = 25
+"""Trials in a piece of details."""
 
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """A row with its metrics and its curves."""
+    """A row with its metrics, its curves and its arrays."""
 
     row: Row
     metrics: Mapping[str, float]
-    histories: Mapping[CurveName, History]
+    histories: Mapping[CurveName, History] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    has_details: bool = True
+    """Whether the page shows more of it than its line."""
 
 
 @dataclass(frozen=True)
@@ -39,32 +51,19 @@ class TrialColumn:
 
 
 @dataclass(frozen=True)
-class TrialCell:
-    text: str
-    style: str
-    """The CSS class."""
-    value: str | None = None
-    """The number to sort by, empty if it was not measured; None to sort by the text."""
-
-
-@dataclass(frozen=True)
-class TrialLine:
-    row: Row
-    cells: Sequence[TrialCell]
-    detail: TrialDetail
-
-
-@dataclass(frozen=True)
 class TrialList:
-    columns: Sequence[TrialColumn]
-    """Those after the id."""
-    lines: Sequence[TrialLine]
+    count: int
+    data: str
+    """The packed table."""
+    details: Sequence[str]
+    """Packed lists of the HTML of `PIECE` trials each."""
+    detail_count: int
 
 
 COLUMNS = (
     TrialColumn("sweep", "sweep", lambda trial: trial.row.sweep),
     TrialColumn("label", "label", lambda trial: trial.row.label),
-    TrialColumn("dataset", "data set", lambda trial: trial.row.dataset),
+    TrialColumn("dataset", "data set", lambda trial: trial.row.data),
     TrialColumn("method", "method", lambda trial: trial.row.method),
     TrialColumn("seed", "seed", lambda trial: str(trial.row.seed), lambda trial: trial.row.seed),
     TrialColumn("outcome", "outcome", lambda trial: trial.row.outcome),
@@ -72,25 +71,64 @@ COLUMNS = (
         "steps", "steps", lambda trial: _format_steps(trial.row), lambda trial: trial.row.outcome_step
     ),
 )
-SECONDS = TrialColumn(
-    "seconds", "seconds", lambda trial: f"{trial.row.seconds:,.1f}", lambda trial: trial.row.seconds
+LAST_COLUMNS = (
+    TrialColumn(
+        "seconds", "seconds", lambda trial: f"{trial.row.seconds:,.1f}", lambda trial: trial.row.seconds
+    ),
+    TrialColumn("finished", "finished", lambda trial: trial.row.finished_at[:16].replace("T", " ")),
 )
 
 
-def build_trial_list(results: Results) -> TrialList:
-    """All trials of the profile, ordered by sweep, label and seed."""
+def read_trials(results: Results) -> list[StoredTrial]:
+    """All trials of the profile, ordered by sweep, label and seed, with curves and arrays of those that
+    finished last."""
     rows = sorted(results.rows, key=lambda row: (row.sweep, row.label, row.seed, row.trial_id))
-    trials = [StoredTrial(row, read_metrics(row), group_points(results.read_curves(row))) for row in rows]
-    columns = [*COLUMNS, *map(_make_metric_column, choose_headlines(trials)), SECONDS]
-    lines = [
-        TrialLine(
-            trial.row,
-            [_build_cell(trial, column) for column in columns],
-            build_detail(trial.row, trial.histories, results.flag),
+    latest = sorted(rows, key=lambda row: (row.finished_at, row.trial_id), reverse=True)[:DETAIL_LIMIT]
+    results.load_curves(latest)
+    arrays = dict(results.store.read_many_arrays(latest[:IMAGE_LIMIT]))
+    detailed = {row.trial_id for row in latest}
+    return [
+        StoredTrial(
+            row,
+            read_metrics(row),
+            group_points(results.read_curves(row)) if row.trial_id in detailed else {},
+            arrays.get(row.trial_id, {}),
+            row.trial_id in detailed,
         )
-        for trial in trials
+        for row in rows
     ]
-    return TrialList(columns, lines)
+
+
+def build_trial_list(
+    trials: Sequence[StoredTrial], context: CommandContext, render: Callable[[TrialDetail], str]
+) -> TrialList:
+    """`render` makes the HTML of a trial's details."""
+    columns = [*COLUMNS, *map(_make_metric_column, choose_headlines(trials)), *LAST_COLUMNS]
+    places = [place for place, trial in enumerate(trials) if trial.has_details]
+    table = {
+        "columns": [
+            {
+                "key": column.key,
+                "header": column.header,
+                "texts": [column.text(trial) for trial in trials],
+                "values": column.value and [column.value(trial) for trial in trials],
+                "metric": column not in COLUMNS and column not in LAST_COLUMNS,
+            }
+            for column in columns
+        ],
+        "ids": [trial.row.trial_id for trial in trials],
+        "details": None if len(places) == len(trials) else places,
+        "piece": PIECE,
+    }
+    details = [
+        pack([_render_trial(trials[place], context, render) for place in places[start : start + PIECE]])
+        for start in range(0, len(places), PIECE)
+    ]
+    return TrialList(len(trials), pack(table), details, len(places))
+
+
+def _render_trial(trial: StoredTrial, context: CommandContext, render: Callable[[TrialDetail], str]) -> str:
+    return render(build_detail(trial.row, trial.histories, context, trial.arrays))
 
 
 def choose_headlines(trials: Sequence[StoredTrial]) -> list[str]:
@@ -118,13 +156,6 @@ def _make_metric_column(name: str) -> TrialColumn:
         return trial.metrics.get(name) if trial.row.outcome == "ok" else None
 
     return TrialColumn(name, name.replace("_", " "), lambda trial: format_significant(value(trial)), value)
-
-
-def _build_cell(trial: StoredTrial, column: TrialColumn) -> TrialCell:
-    if column.value is None:
-        return TrialCell(column.text(trial), column.key)
-    value = column.value(trial)
-    return TrialCell(column.text(trial), "number", "" if value is None else repr(value))
 
 
 def _format_steps(row: Row) -> str:

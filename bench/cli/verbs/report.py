@@ -33,7 +33,8 @@ def write_report(arguments: argparse.Namespace) -> int:
     from bench.report.page import render_page
 
     folder, found = _find_results(arguments)
-    text = render_page(catalogue.artifacts(), found, _list_warnings(found))
+    grids = {name for paper in catalogue.papers for name in paper.sweeps}
+    text = render_page(catalogue.artifacts(), found, _list_warnings(found), grids)
     path = find_output_folder(arguments.results_dir if "results_dir" in arguments.given else folder) / FILE
     write_text_file(path, text)
     counts = ", ".join(f"{results.profile} {len(results.rows)}" for results in found)

@@ -4,22 +4,17 @@ import os
 
 import pytest
 import report_browser
-from report_helpers import ARTIFACTS, fill_store, open_results
+from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, open_results
 
 from bench.report.page import render_page
+from sweeps.store.store import Store
 
 pytestmark = pytest.mark.skipif(
     report_browser.find_executable() is None and not os.environ.get("VERA_NEEDS_BROWSER"),  # set in CI
     reason="needs a browser: install chromium (Debian: apt-get install chromium)",
 )
-SHOWN = (
-    "[...document.querySelectorAll('#laptop tbody[data-id]')]"
-    ".filter((body) => body.offsetHeight).map((body) => body.dataset.id.slice(0, 5))"
-)
-OPEN = (
-    "[...document.querySelectorAll('#laptop .detail')]"
-    ".filter((row) => row.offsetHeight).map((row) => row.id.slice(7, 12))"
-)
+SHOWN = "[...document.querySelectorAll('#laptop tbody[data-id]')].map((body) => body.dataset.id.slice(0, 5))"
+OPEN = "[...document.querySelectorAll('#laptop .detail')].map((row) => row.id.slice(7, 12))"
 COUNT = "document.querySelector('#laptop output').textContent"
 
 
@@ -44,6 +39,7 @@ def at(chromium, file):
 
     def open_page(fragment=""):
         chromium.open(file.as_uri() + fragment)
+        chromium.wait_for("document.documentElement.classList.contains('ready')")
         return chromium
 
     yield open_page
@@ -85,6 +81,9 @@ def test_a_link_sorts_and_missing_values_come_last(at, fragment, order):
         ("steps=400", ["ml0la", "ml1la", "vera0"]),
         ('label="vera λ=1"', ["vera0"]),
         ("λ=1", ["vera0"]),
+        ("seconds>12", ["ml0la", "vera0"]),
+        ("test_log_likelihood<-792", ["ml1la", "vera0"]),
+        ("label>1", []),
         ("label=vera", []),
     ],
 )
@@ -100,6 +99,7 @@ def test_a_link_expands_a_trial_and_scrolls_to_it(at):
     page = at("#filter=ok&open=vera0&sort=-seconds")
     assert page.run(OPEN) == ["vera0"]
     assert page.run("document.querySelector('tbody.open button').getAttribute('aria-expanded')") == "true"
+    page.wait_for("document.querySelector('.detail .facts')")
     assert page.run("scrollY") > 0
     assert page.run("document.querySelector('tbody.open').getBoundingClientRect().top < innerHeight")
 
@@ -184,15 +184,66 @@ def test_print_has_no_controls_and_is_light(at):
     page.ask("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_without_javascript_nothing_is_hidden(at):
-    page = at()
-    page.ask("Emulation.setScriptExecutionDisabled", value=True)
-    page = at()
+def test_without_javascript_tables_and_figures_remain(at, chromium, file):
+    chromium.ask("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        assert page.run(OPEN) == ["ml0la", "ml1la", "pcd0l", "pcd1l", "vera0"]
-        assert page.run("document.querySelector('.controls').offsetHeight") == 0
+        chromium.open(file.as_uri())
+        shown = "document.querySelector('#laptop-table90 table').offsetHeight"
+        assert chromium.run(shown) > 0
+        assert chromium.run("document.querySelector('#laptop .controls').offsetHeight") == 0
+        assert chromium.run("document.querySelector('#laptop noscript').textContent.includes('vera show')")
     finally:
-        page.ask("Emulation.setScriptExecutionDisabled", value=False)
+        chromium.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_details_are_unpacked_when_a_trial_is_opened(at):
+    page = at("#open=pcd1")
+    page.wait_for("document.querySelector('.detail pre')")
+    assert page.run("document.querySelector('.detail pre').textContent") == "Traceback\n  in <module>"
+    assert page.run("document.querySelectorAll('.detail').length") == 1
+
+
+def test_the_theme_can_be_chosen(at):
+    page = at()
+    page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    ground = "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))"
+    texts, dark = [], []
+    for _ in range(3):
+        page.run("document.querySelector('#theme').click()")
+        texts.append(page.run("document.querySelector('#theme').textContent"))
+        dark.append(page.run(ground) < 128)
+    assert texts == ["Theme: light", "Theme: dark", "Theme: auto"]
+    assert dark == [False, True, False]
+
+
+def test_the_page_fits_a_phone(at):
+    page = at("#open=vera0")
+    page.ask("Emulation.setDeviceMetricsOverride", width=360, height=700, deviceScaleFactor=1, mobile=True)
+    try:
+        page.wait_for("document.querySelector('.detail .facts')")
+        assert page.run("document.scrollingElement.scrollWidth") == 360
+        wide = "document.querySelector('.detail-box').getBoundingClientRect().width"
+        assert page.run(wide) <= 360
+    finally:
+        page.ask("Emulation.clearDeviceMetricsOverride")
+
+
+def test_long_lists_have_pages(chromium, tmp_path):
+    store = Store(tmp_path / "trials")
+    for seed in range(120):
+        store.write(make_record(make_trial("ML", seed=seed), float(-seed), points=1))
+    path = tmp_path / "report.html"
+    path.write_text(render_page((), open_results(tmp_path, "laptop")), encoding="utf-8")
+    chromium.open(path.as_uri() + "#sort=-seed")
+    chromium.wait_for("document.documentElement.classList.contains('ready')")
+    seeds = "[...document.querySelectorAll('td.seed')].map((cell) => Number(cell.textContent))"
+    assert chromium.run(seeds) == list(range(119, 69, -1))
+    chromium.run("document.querySelector('.next').click()")
+    assert chromium.run(seeds) == list(range(69, 19, -1))
+    assert chromium.run("document.querySelector('.range').textContent") == "51 to 100 of 120"
+    chromium.run("location.hash = 'sort=-seed&open=ml3laptop'")
+    chromium.wait_for("document.querySelector('tbody.open')")
+    assert chromium.run(seeds) == list(range(19, -1, -1)), "the page of the trial that the link opens"
 
 
 def test_the_policy_blocks_an_injected_script(tmp_path, chromium, file):

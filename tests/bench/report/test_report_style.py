@@ -8,10 +8,8 @@ import pytest
 import bench.report
 
 STYLE = (Path(bench.report.__file__).parent / "style.css").read_text(encoding="utf-8")
-LIGHT, DARK = (
-    dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
-    for block in re.findall(r":root \{(.*?)\n *\}", STYLE, re.S)[:2]
-)
+PAIRS = re.findall(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", STYLE)
+LIGHT, DARK = ({name: pair[i] for name, *pair in PAIRS} for i in (0, 1))
 ON_PAGE = ("text", "muted", "link", "good", "bad", "open")
 ON_COLOUR = ("paper", "laptop", "smoke")
 
@@ -30,10 +28,6 @@ def contrast(one, other):
 def test_contrast_follows_its_definition():
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
-
-
-def test_both_schemes_define_the_same_colours():
-    assert LIGHT.keys() == DARK.keys()
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])

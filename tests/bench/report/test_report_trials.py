@@ -3,14 +3,26 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from jinja2 import UndefinedError
-from report_helpers import ARTIFACTS, fill_store, make_record, make_trial, open_results, parse_page
+from report_helpers import (
+    ARTIFACTS,
+    fill_store,
+    make_own_record,
+    make_record,
+    make_trial,
+    open_results,
+    parse_page,
+    read_details,
+    read_lines,
+    read_list,
+)
 
 from bench.report.curve_drawing import POINT_LIMIT, draw_curve, group_points, thin_history
 from bench.report.page import load_templates, render_page
 from bench.report.trial_detail import flatten_settings
-from bench.report.trial_list import StoredTrial, choose_headlines
+from bench.report.trial_list import HEADLINE_LIMIT, StoredTrial, choose_headlines
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
 
@@ -24,8 +36,8 @@ def html(tmp_path_factory):
     return parse_page(render_page(ARTIFACTS, open_results(folder)))
 
 
-def body(html, name):
-    return html.one("tbody", id=f"trial-{name}laptop00000000")
+def detail(html, name):
+    return read_details(html, "laptop")[f"{name}laptop00000000"]
 
 
 def facts(node):
@@ -36,12 +48,7 @@ def facts(node):
 
 
 def test_a_trial_has_a_line_with_sort_values(html):
-    table = html.one("table", aria_label="Trials of the laptop profile")
-    keys = [th.attributes["data-key"] for th in table.one("thead").all("th")]
-    line = body(html, "vera0").children[0]
-    shown = dict(zip(keys, line.children, strict=True))
-    assert {key: cell.text for key, cell in shown.items()} == {
-        "id": "vera0lap",
+    assert read_lines(html, "laptop")["vera0laptop00000000"] == {
         "sweep": "table90",
         "label": "VERA λ=1",
         "dataset": "digits",
@@ -52,19 +59,29 @@ def test_a_trial_has_a_line_with_sort_values(html):
         "test_log_likelihood": "−1138",
         "loss": "1.5",
         "seconds": "200.0",
+        "finished": "2026-02-03 04:05",
     }
-    assert shown["test_log_likelihood"].attributes["data-value"] == "-1138.5"
+    table = read_list(html, "laptop")
+    values = {column["key"]: column["values"] for column in table["columns"]}
+    assert values["test_log_likelihood"] == [-791.25, -793.75, None, None, -1138.5]
+    assert values["label"] is None
+    assert [column["key"] for column in table["columns"] if column["metric"]] == [
+        "test_log_likelihood",
+        "loss",
+    ]
 
 
 def test_a_trial_that_did_not_end_ok_lists_no_metrics(html):
-    line = [cell.text for cell in body(html, "pcd0").children[0].children]
-    assert line[6:] == ["diverged", "7 of 400", "—", "—", "0.5"]
-    assert "Metrics (last finite values)" in body(html, "pcd0").text
-    assert facts(body(html, "pcd0"))["loss"] == "1.5"
+    line = read_lines(html, "laptop")["pcd0laptop00000000"]
+    assert [line[key] for key in ("outcome", "steps", "test_log_likelihood", "loss", "seconds")] == [
+        "diverged", "7 of 400", "—", "—", "0.5"
+    ]  # fmt: skip
+    assert "Metrics (last finite values)" in detail(html, "pcd0").text
+    assert facts(detail(html, "pcd0"))["loss"] == "1.5"
 
 
 def test_details_hold_metrics_settings_and_provenance(html):
-    shown = facts(body(html, "vera0"))
+    shown = facts(detail(html, "vera0"))
     assert shown["test_log_likelihood"] == "−1138.5"
     assert shown["method.lr"] == "0.003"
     assert shown["networks.energy.blocks"] == "4"
@@ -72,25 +89,59 @@ def test_details_hold_metrics_settings_and_provenance(html):
     assert shown["git_commit"] == "c0ffeec0ff (changed)"
     assert shown["versions.torch"] == "2.13.0"
     assert (shown["processor"], shown["device"]) == ("An Old Processor", "cpu")
-    assert "vera replay vera0lap --results-dir /" in body(html, "vera0").text
+
+
+def test_commands_load_the_model_that_is_stored_and_name_the_directory(tmp_path):
+    store = fill_store(tmp_path)
+    store.models.write("vera0laptop00000000", b"weights")
+    html = parse_page(render_page(ARTIFACTS, open_results(tmp_path, "laptop")))
+    commands = [code.text for code in detail(html, "vera0").one("dl", class_="commands").all("code")]
+    assert commands[0] == f'model = vera.load_model("vera0lap", results="{tmp_path}")'
+    assert [text.split(" --results-dir ")[0] for text in commands[1:]] == [
+        "vera sample vera0lap -n 64 -o samples.png",
+        "vera replay vera0lap",
+        "vera compare vera0lap ID -o curves.png",
+        "vera show vera0lap",
+    ]
+    assert all(f"--results-dir {tmp_path}" in text for text in commands[1:])
+    others = detail(html, "ml0").one("dl", class_="commands").text
+    assert "vera replay ml0lapto --keep-model" in others
+    assert "load_model" not in others
+    assert "--keep-model" not in detail(html, "pcd0").text, "it diverged"
+
+
+def test_only_the_latest_trials_have_details_and_images(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.report.trial_list.DETAIL_LIMIT", 2)
+    monkeypatch.setattr("bench.report.trial_list.IMAGE_LIMIT", 1)
+    store = Store(tmp_path / "trials")
+    samples = {"training_samples": np.zeros((9, 2), np.float32)}
+    for seed in range(3):
+        record = make_record(make_trial("ML", seed=seed), finished_at=f"2026-02-0{seed + 1}T00:00:00+00:00")
+        store.write(replace(record, arrays=samples))
+    html = parse_page(render_page(ARTIFACTS, open_results(tmp_path, "laptop")))
+    details = read_details(html, "laptop")
+    assert list(details) == ["ml1laptop00000000", "ml2laptop00000000"]
+    assert [len(list(each.all("img"))) for each in details.values()] == [0, 1]
+    assert len(read_lines(html, "laptop")) == 3
+    assert "Details are here for the 2 trials" in html.one(class_="list").text
 
 
 def test_details_give_the_reason_restarts_and_log(html):
-    diverged, failed = body(html, "pcd0"), body(html, "pcd1")
+    diverged, failed = detail(html, "pcd0"), detail(html, "pcd1")
     assert diverged.one(class_="why").text == "Diverged at step 7: loss is nan"
     assert [item.text for item in diverged.one("ol").all("li")] == [
         "seed 77: diverged at step 5, loss is inf"
     ]
     assert failed.one(class_="why").text == "Error at step 0: ValueError: no <such> thing"
     assert failed.one("pre").text == "Traceback\n  in <module>"
-    assert not list(body(html, "ml0").all(class_="why"))
+    assert not list(detail(html, "ml0").all(class_="why"))
 
 
 def test_both_kinds_of_curves_are_drawn_and_thinning_is_mentioned(html):
-    names = [drawing.attributes["aria-label"].split(":")[0] for drawing in body(html, "vera0").all("svg")]
+    names = [drawing.attributes["aria-label"].split(":")[0] for drawing in detail(html, "vera0").all("svg")]
     assert names == ["evaluation curve of test_log_likelihood", "training curve of loss"]
-    assert "Drawn from at most 200 points each" in body(html, "vera0").text
-    assert "Drawn from at most" not in body(html, "ml0").text
+    assert "Drawn from at most 200 points each" in detail(html, "vera0").text
+    assert "Drawn from at most" not in detail(html, "ml0").text
 
 
 def test_settings_are_flattened_and_lists_stay_one_value():
@@ -117,7 +168,8 @@ def test_headlines_are_measured_metrics_then_the_loss():
     three = StoredTrial(row, {"abc": 1.0}, {})
     diverged = StoredTrial(replace(row, outcome="diverged"), {"never": 1.0}, {})
     assert choose_headlines([one, two, three, diverged]) == ["zeta", "accuracy", "abc", "loss"]
-    assert choose_headlines([StoredTrial(row, dict.fromkeys("abcdef", 1.0), {})]) == ["a", "b", "c", "d"]
+    many = dict.fromkeys("abcdefghijklmnop", 1.0)
+    assert choose_headlines([StoredTrial(row, many, {})]) == list(many)[:HEADLINE_LIMIT]
 
 
 def test_a_long_curve_keeps_its_ends_and_its_extremes():
@@ -168,7 +220,7 @@ def test_evaluations_are_marked_by_dots():
 
 
 def test_the_page_draws_the_line_and_the_dots(html):
-    evaluation, training = body(html, "vera0").all("svg")
+    evaluation, training = detail(html, "vera0").all("svg")
     assert [len(list(svg.all("path", class_="dots"))) for svg in (evaluation, training)] == [1, 0]
     assert all(
         svg.one("path", class_="line").attributes["d"].startswith("M0 ") for svg in (evaluation, training)
@@ -198,8 +250,9 @@ def test_curves_are_grouped_by_kind_and_ordered_by_step():
 
 
 def test_no_text_of_a_row_becomes_markup(tmp_path):
-    record = make_record(
-        make_trial(HOSTILE),
+    record = make_own_record(
+        0.5,
+        label=HOSTILE,
         outcome="error",
         reason=HOSTILE,
         log_tail=f"</pre>{HOSTILE}",
@@ -209,17 +262,23 @@ def test_no_text_of_a_row_becomes_markup(tmp_path):
     point = CurvePoint(record.row.trial_id, "training", HOSTILE, 1, 1.0)
     Store(tmp_path / "trials").write(Record(record.row, [point]))
     html = parse_page(render_page(ARTIFACTS, open_results(tmp_path, "laptop"), [HOSTILE]))
-    assert len(list(html.all("script"))) == 1
+    assert [script.attributes.get("type") for script in html.all("script")] == [
+        None,
+        *["application/gzip"] * 2,
+    ]
     assert [
         image.attributes["alt"]
         for image in html.all("img")
         if not image.attributes["src"].startswith("data:")
     ] == []
     assert not [node for node in html.all() if any(name.startswith("on") for name in node.attributes)]
-    line = html.one("tbody", id=f"trial-{record.row.trial_id}").children[0]
-    assert line.one(class_="label").text == HOSTILE
-    assert html.one("pre").text == f"</pre>{HOSTILE}"
-    assert html.one("svg", class_="training").one("text", class_="title").text == HOSTILE
+    assert html.one(class_="own").one("h3").children[0].strip() == HOSTILE, "the name of a sweep"
+    assert read_lines(html, "laptop")[record.row.trial_id]["label"] == HOSTILE
+    opened = read_details(html, "laptop")[record.row.trial_id]
+    assert not [node for node in opened.all() if any(name.startswith("on") for name in node.attributes)]
+    assert not list(opened.all("script"))
+    assert opened.one("pre").text == f"</pre>{HOSTILE}"
+    assert opened.one("svg", class_="training").one("text", class_="title").text == HOSTILE
 
 
 def test_templates_escape_texts_and_refuse_undefined_names():

@@ -1,6 +1,7 @@
 """A small store, artifacts for it, and a parser that reads a page into a tree."""
 
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from engine_helpers import make_row
@@ -9,6 +10,7 @@ from bench.artifact import Artifact, Column, Drawing, Sheet
 from bench.judging.claims import Claim, Finding, check_above
 from bench.judging.results import Results
 from bench.render.plotting import create_panels
+from bench.report.packed_data import unpack
 from sweeps.store.row import CurvePoint, Record
 from sweeps.store.store import Store
 from sweeps.trial.canonical_json import canonical_json
@@ -70,6 +72,15 @@ def make_record(trial, value=None, points=40, **changes):
         CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", 100 * i, -900 / i) for i in range(1, 5)
     ]
     return Record(row, loss + (evaluations if value is not None else []))
+
+
+def make_own_record(lr, seed=0, value=None, **changes):
+    """A record of a sweep of the user's own, with another learning rate than any artifact's trial."""
+    trial = make_trial("ML", seed=seed)
+    method = {"name": "ml", "lr": lr}
+    trial = replace(trial, spec=replace(trial.spec, method=method), sweep="my-sweep", label="mine")
+    name = f"own{lr:g}{seed}".replace(".", "")
+    return make_record(trial, value, trial_id=name, **changes)
 
 
 def fill_store(folder):
@@ -242,3 +253,24 @@ class HtmlTree(HTMLParser):
 
 def parse_page(text):
     return HtmlTree(text).root.one("html")
+
+
+def read_list(html, profile):
+    """The table of trials of a profile, unpacked."""
+    return unpack(html.one(class_="list", data_profile=profile).one("script", class_="table").text)
+
+
+def read_lines(html, profile):
+    """Trial id → column → text."""
+    table = read_list(html, profile)
+    texts = zip(*(column["texts"] for column in table["columns"]), strict=True)
+    keys = [column["key"] for column in table["columns"]]
+    return {name: dict(zip(keys, line, strict=True)) for name, line in zip(table["ids"], texts, strict=True)}
+
+
+def read_details(html, profile):
+    """Trial id → its details as a tree."""
+    box, table = html.one(class_="list", data_profile=profile), read_list(html, profile)
+    htmls = [text for piece in box.all("script", class_="piece") for text in unpack(piece.text)]
+    places = range(len(table["ids"])) if table["details"] is None else table["details"]
+    return {table["ids"][i]: HtmlTree(text).root for i, text in zip(places, htmls, strict=True)}
