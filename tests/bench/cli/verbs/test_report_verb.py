@@ -113,6 +113,39 @@ def test_open_opens_the_page_in_a_browser(here, monkeypatch):
     assert shown == [(here / "results/local/report.html").as_uri()]
 
 
+def test_watch_follows_the_store_and_ends_cleanly(here, monkeypatch, capsys):
+    page = here / "results/local/report.html"
+    pages = []
+    pauses = iter([fill_first, lambda: None, fill_second, None])
+
+    def pause(seconds):
+        assert seconds >= 3
+        pages.append(page.read_text(encoding="utf-8") if page.exists() else None)
+        step = next(pauses)
+        if step is None:
+            raise KeyboardInterrupt
+        step()
+
+    monkeypatch.setattr("time.sleep", pause)
+    fill_store(here / "results/published")
+    assert report("--watch", "3") == 0
+    assert pages[0] is None, "the published results are not the running sweep"
+    assert [parse_page(text).one("nav").text.count("1 trial") for text in pages[1:]] == [1, 1, 0]
+    assert "2 trials" in parse_page(pages[-1]).one("nav").text
+    assert parse_page(pages[-1]).attributes["data-refresh"] == "3"
+    last = parse_page(page.read_text(encoding="utf-8"))
+    assert "data-refresh" not in last.attributes
+    assert len(capsys.readouterr().out.splitlines()) == 4, "a start, two changes, and the end"
+
+
+def fill_first():
+    Store(Path("results/local/trials")).write(make_record(make_trial("ML"), -1.0))
+
+
+def fill_second():
+    Store(Path("results/local/trials")).write(make_record(make_trial("ML", seed=1), -1.0))
+
+
 BARE = """
 import os, sys
 from pathlib import Path
