@@ -26,7 +26,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check check-install release-check format reproduce-all figures report docs docs-check golden bench-step bench-engine clean
+.PHONY: help setup test lint check check-install release-check format reproduce-all reproduce-today figures report docs docs-check golden bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -92,6 +92,14 @@ $(addprefix reproduce-,$(ARTIFACTS)): reproduce-%: $(STAMP)
 	$(if $(FOR_BOTH),$(error FLAGS apply to the run only: pass $(FOR_BOTH) in BOTH='...', or other trials would be rendered))
 	@$(BIN)/vera run $* --profile $(PROFILE) $(BOTH) $(FLAGS); code=$$?; \
 	test $$code -gt 1 || $(BIN)/vera render $* --profile $(PROFILE) $(BOTH) || code=$$?; exit $$code
+
+# The artifacts of bench/today, whose names have its prefix; figures come with their tables or show their trials.
+TODAY := $(shell $(PYTHON) -c "import runpy; print(*runpy.run_path('bench/today/artifacts.py')['TABLES_TO_RUN'])")
+
+reproduce-today: $(STAMP)  ## run the missing trials of the newer methods' tables, then render them
+	$(if $(FOR_BOTH),$(error FLAGS apply to the run only: pass $(FOR_BOTH) in BOTH='...', or other trials would be rendered))
+	@for name in $(TODAY); do $(BIN)/vera run today/$$name --profile $(PROFILE) $(BOTH) $(FLAGS) || test $$? -eq 1 || exit 2; done
+	@$(BIN)/vera render $(addprefix today/,$(TODAY)) today/wall-clock --profile $(PROFILE) $(BOTH)
 
 figures: $(RENDER_STAMP)  ## render every table and figure from the published Parquet files
 	$(RENDER)/bin/python -m bench.cli render all --profile all --from published --quiet

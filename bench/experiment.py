@@ -69,6 +69,8 @@ class Scale(Generic[D]):
     """Evaluations during training, evenly spaced, the last at the end; 0 for the final measurement only."""
     task: str | Component = "density"
     seeds: tuple[int, ...] = (0, 1, 2)
+    ema: float | None = None
+    """Decay of an average of the weights that is measured too; None for no average."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,8 @@ class Experiment(Generic[D]):
         return next((line for line in self.lines if line.label == label), None)
 
     def data(self, profile: Profile) -> tuple[D, ...]:
-        """The data sets of a profile."""
-        return self.scales[profile].data
+        """The data sets of a profile; none if the experiment has no such scale."""
+        return self.scales[profile].data if profile in self.scales else ()
 
     def about(self, profile: Profile) -> str:
         """The profile in one line, for captions."""
@@ -292,6 +294,7 @@ class Experiment(Generic[D]):
             evaluate_every=max(1, steps // evaluations) if evaluations else None,
             restarts=line.restarts if line and profile == "paper" else 0,
             task=self.task(profile, data),
+            ema=scale.ema,
         )
         return Trial(spec, profile, label=label)
 

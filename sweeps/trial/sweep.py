@@ -36,8 +36,9 @@ class Sweep:
     flop: Flop | None = None
 
     def trials(self, profile: Profile, seeds: Sequence[int] | None = None) -> list[Trial]:
-        """The trials of a profile, for its default seeds if none are given."""
-        own = self.seeds[profile] if isinstance(self.seeds, Mapping) else self.seeds
+        """The trials of a profile, for its default seeds if none are given. A profile without seeds has
+        none."""
+        own = self.seeds.get(profile, ()) if isinstance(self.seeds, Mapping) else self.seeds
         with wrap_plugin_errors(f"listing the trials of '{self.name}'"):
             return [
                 replace(trial, sweep=self.name)

@@ -21,7 +21,7 @@ def record_of(trial, seed=0, outcome="ok", arrays=None, step=None, **metrics):
         profile=trial.profile,
         label=trial.label,
         dataset=spec.dataset["name"],
-        energy=spec.networks["energy"]["name"],
+        energy=spec.networks.get("energy", {"name": ""})["name"],
         method=spec.method["name"],
         seed=seed,
         steps=spec.steps,
@@ -39,6 +39,14 @@ def results_of(folder, records, profile="laptop"):
     for record in records:
         store.write(record)
     return Results(store, profile)
+
+
+def hold_rows(folder, records, profile="laptop"):
+    """The same rows and curves without writing them: for many rows and without arrays."""
+    results, records = results_of(folder, [], profile), list(records)
+    results.rows = [record.row for record in records if record.row.profile == profile]
+    results._curves.update({record.row.trial_id: record.curves for record in records})
+    return results
 
 
 def check_claim(artifact, key, results):

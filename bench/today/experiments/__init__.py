@@ -1,0 +1,1 @@
+"""The experiment families, each an `Experiment` with its lines and scales."""
