@@ -67,7 +67,7 @@ class OwnSweep:
 
 
 @dataclass
-class Configuration:
+class SweepConfiguration:
     """The trials that differ in their seed only."""
 
     label: str
@@ -124,15 +124,15 @@ def _describe_sweep(name: str, profile: Profile, trials: Sequence[StoredTrial]) 
     )
 
 
-def _group_configurations(trials: Iterable[StoredTrial]) -> list[Configuration]:
-    found: dict[tuple[str, str, str], Configuration] = {}
+def _group_configurations(trials: Iterable[StoredTrial]) -> list[SweepConfiguration]:
+    found: dict[tuple[str, str, str], SweepConfiguration] = {}
     for trial in trials:
         facts = json.loads(trial.row.spec)
         facts.pop("seed", None)
         key = (trial.row.label, trial.row.data, json.dumps(facts, sort_keys=True))
         if key not in found:
             settings = {name: str(value) for name, value in flatten_settings(facts)}
-            found[key] = Configuration(trial.row.label, trial.row.data, settings)
+            found[key] = SweepConfiguration(trial.row.label, trial.row.data, settings)
         found[key].trials.append(trial)
     return list(found.values())
 
@@ -150,7 +150,7 @@ def _rank(cell: Cell) -> tuple[bool, float]:
     return cell.mean is None, -(cell.mean or 0.0)
 
 
-def _choose_settings(configurations: Sequence[Configuration]) -> list[str]:
+def _choose_settings(configurations: Sequence[SweepConfiguration]) -> list[str]:
     """The settings that differ, without those that say the same as the label, the data set or another
     setting."""
     known = {
@@ -174,7 +174,7 @@ def _number_values(values: Sequence[str]) -> tuple[int, ...]:
     return tuple(numbers.setdefault(value, len(numbers)) for value in values)
 
 
-def _write_line(each: Configuration, settings: Sequence[str], metrics: Sequence[str]) -> Iterator[str]:
+def _write_line(each: SweepConfiguration, settings: Sequence[str], metrics: Sequence[str]) -> Iterator[str]:
     yield each.label
     yield each.data
     yield from (each.settings[name] for name in settings)
@@ -189,7 +189,7 @@ def _write_line(each: Configuration, settings: Sequence[str], metrics: Sequence[
         yield NOT_MEASURED if cell.mean is None else f"{format_significant(cell.mean)}{width}"
 
 
-def _make_cards(configurations: Sequence[Configuration], metrics: Sequence[str]) -> Iterator[SweepCard]:
+def _make_cards(configurations: Sequence[SweepConfiguration], metrics: Sequence[str]) -> Iterator[SweepCard]:
     """The first configurations with something to show."""
     count = 0
     for each in configurations:

@@ -7,7 +7,7 @@ ARTIFACTS = {
     "ablation-panels": f"{FIGURES}.ablation_panels:AblationPanels",
     "ablations": f"{TABLES}.ablations:Ablations",
     "densities": f"{FIGURES}.densities:Densities",
-    "density": f"{TABLES}.density:Density",
+    "density": f"{TABLES}.density:DensityTable",
     "estimators": f"{TABLES}.estimators:Estimators",
     "flow": f"{TABLES}.flow:Flow",
     "mixture": f"{TABLES}.density:MixtureDensity",

@@ -158,7 +158,7 @@ class PlaneTable(TodayArtifact):
             )
 
 
-class Density(PlaneTable):
+class DensityTable(PlaneTable):
     experiment, tuning = PLANE_NETWORK, NETWORK_TUNING
     name = "density"
     title = "Density of a small network on six toys, by method"

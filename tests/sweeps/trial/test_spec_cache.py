@@ -57,7 +57,7 @@ def test_nothing_is_kept_before_the_cache_is_opened(tmp_path):
 
 def test_facts_of_user_files_and_of_plugins_are_not_kept(tmp_path):
     @methods.register("own")
-    class Own(Method):
+    class OwnMethod(Method):
         pass
 
     cache = open_cache(tmp_path)
