@@ -152,6 +152,13 @@ def add_execution(verb: argparse.ArgumentParser) -> None:
         help="end a trial as a timeout after this time (default: no limit)",
     )
     parser.add_argument(
+        "--budget-hours",
+        type=parse_positive,
+        metavar="HOURS",
+        help="start no more trials once the trials of this run have taken this many hours together; running "
+        "ones end, and the same command starts the rest (default: no limit)",
+    )
+    parser.add_argument(
         "--checkpoint-every",
         type=parse_seconds,
         default=30.0,
@@ -176,6 +183,7 @@ def build_engine(arguments: argparse.Namespace) -> "Engine":
     """The engine with the results directory, resources and exports of the flags."""
     from sweeps.cluster.engine import Engine
     from sweeps.cluster.exports import Exports
+    from sweeps.run.budget import HOUR, TrialBudget
     from sweeps.run.conditions import Conditions
     from sweeps.store.location import join_location
 
@@ -198,6 +206,7 @@ def build_engine(arguments: argparse.Namespace) -> "Engine":
         plugins=tuple(arguments.plugin),
         exports=Exports(arguments.tensorboard, arguments.mlflow, arguments.wandb),
         pack_gpus=pack_gpus,
+        budget=None if arguments.budget_hours is None else TrialBudget(arguments.budget_hours * HOUR),
     )
 
 

@@ -1,5 +1,6 @@
 """Tune callbacks: events for a `TrialListener`, an orderly stop after Ctrl-C, and exports that may fail."""
 
+import math
 import sys
 from contextlib import suppress
 from functools import partialmethod
@@ -8,6 +9,7 @@ from typing import Any
 from ray import tune
 
 from sweeps.errors import UnknownTrial
+from sweeps.run.budget import TrialBudget
 from sweeps.run.progress import TrialListener
 from sweeps.store.store import Store
 from vera.training.interrupts import Interrupt
@@ -16,8 +18,9 @@ from vera.training.interrupts import Interrupt
 class ListenerCallback(tune.Callback):
     """Notifies a listener when a trial starts, advances and ends."""
 
-    def __init__(self, listener: TrialListener, store: Store) -> None:
+    def __init__(self, listener: TrialListener, store: Store, budget: TrialBudget | None = None) -> None:
         self.listener, self.store = listener, store
+        self.budget = budget or TrialBudget(math.inf)
         self.has_started = False
         """Whether any trial has started."""
         self.store_error: str | None = None
@@ -37,6 +40,7 @@ class ListenerCallback(tune.Callback):
 
     def on_trial_start(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
         self.has_started = True
+        self.budget.start(trial.config["job"]["id"])
         self.listener.on_start(trial.config["job"]["id"])
 
     def on_trial_result(
@@ -56,10 +60,12 @@ class ListenerCallback(tune.Callback):
         self.listener.on_advance(result["trial"], result["trained_steps"])
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self.budget.end(trial.config["job"]["id"])
         with suppress(UnknownTrial):  # an interrupted trial has no row yet
             self.listener.on_end(self.store.read_row(trial.config["job"]["id"]))
 
     def on_trial_error(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        self.budget.end(trial.config["job"]["id"])
         error = trial.get_pickled_error() or trial.get_error()
         self.errors[trial.config["job"]["id"]] = str(error)
 

@@ -11,6 +11,7 @@ from sweeps.cluster.connection import check_resources, connect, resolve_address
 from sweeps.cluster.exports import Exports
 from sweeps.cluster.gpu_packing import check_packable
 from sweeps.cluster.preflight import check_nodes
+from sweeps.run.budget import TrialBudget
 from sweeps.run.conditions import Conditions
 from sweeps.run.record import Ending, build_record_from_report
 from sweeps.store.location import Location, resolve_location
@@ -33,6 +34,8 @@ class Engine:
     exports: Exports = field(default_factory=Exports)
     pack_gpus: bool = False
     """Whether the GPU share of a trial is measured instead of given."""
+    budget: TrialBudget | None = None
+    """No trial is started once it is spent."""
 
 
 class TrialJob(dict[str, Any]):

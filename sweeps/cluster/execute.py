@@ -44,8 +44,9 @@ def execute(
     listener: TrialListener | None = None,
     attempts: Mapping[str, int] | None = None,
 ) -> None:
-    """Run the trials; on return each has its row in the store. Raise `KeyboardInterrupt` after an interrupt,
-    when the running trials were saved and can be resumed.
+    """Run the trials; on return each has its row in the store, unless the engine's budget names it as not
+    started. Raise `KeyboardInterrupt` after an interrupt, when the running trials were saved and can be
+    resumed.
 
     `attempts` gives the number of earlier attempts of each trial at the time of planning; a trial that
     another driver finishes meanwhile is not run again.
@@ -65,13 +66,15 @@ def execute(
         shares = measure_shares(trials, settings, available, listener.on_note) if engine.pack_gpus else {}
         gpus = engine.conditions.gpus
         jobs = [build_job(t, before.get(t.id, 0) + 1, shares.get(t.id, gpus)) for t in trials]
-        callback = run_tuner(build_grid_request(jobs), engine, listener, store, folder)
+        callback = run_tuner(build_grid_request(jobs, engine), engine, listener, store, folder)
         retries = {job["id"]: TrialJob(job) for job in list_retries(jobs, store)}
-        if retries:
-            request = build_grid_request(list(retries.values()))
+        if retries and not (engine.budget and engine.budget.is_spent):
+            request = build_grid_request(list(retries.values()), engine)
             callback.merge(run_tuner(request, engine, listener, store, folder))
             jobs = [retries.get(job["id"], job) for job in jobs]
-    ensure_rows(list(zip(trials, jobs, strict=True)), engine, callback, listener, store)
+    left = set() if engine.budget is None else set(engine.budget.not_started)
+    issued = [(trial, job) for trial, job in zip(trials, jobs, strict=True) if trial.id not in left]
+    ensure_rows(issued, engine, callback, listener, store)
 
 
 def check_data(trials: Sequence[Trial], data_dir: str | None) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
+from sweeps.cluster.budget_searcher import count_places
 from sweeps.cluster.engine import Engine, TrialJob, build_job, build_job_record
 from sweeps.cluster.gpu_packing import build_retry, is_sharing
 from sweeps.errors import UnknownTrial
@@ -91,6 +92,11 @@ class ProposerSearcher(Searcher):
         """Trials to issue once more; their jobs exist."""
 
     def suggest(self, trial_id: str) -> Any:
+        budget = self.jobs.engine.budget
+        if budget is not None and budget.is_spent:
+            return Searcher.FINISHED
+        if budget is not None and len(self.running) >= count_places(self.jobs.engine, self.jobs.gpus):
+            return None
         trial = self.retries.popleft() if self.retries else None
         job = None if trial is None else self.jobs.by_trial[trial.id]
         if trial is None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ray import tune
 
+from sweeps.cluster.budget_searcher import BudgetSearcher
 from sweeps.cluster.callbacks import InterruptStopper, ListenerCallback
 from sweeps.cluster.connection import resolve_address
 from sweeps.cluster.engine import Engine, TrialJob, build_worker_settings
@@ -35,8 +36,11 @@ class TuneRequest:
     scheduler: Any = None
 
 
-def build_grid_request(jobs: Sequence[TrialJob]) -> TuneRequest:
+def build_grid_request(jobs: Sequence[TrialJob], engine: Engine) -> TuneRequest:
     """A request for jobs that are known beforehand."""
+    if engine.budget is not None:
+        searcher = BudgetSearcher(jobs, engine, engine.budget)
+        return TuneRequest(jobs[0]["sweep"] or "trials", searcher=searcher)
     return TuneRequest(jobs[0]["sweep"] or "trials", {"job": tune.grid_search(list(jobs))})
 
 
@@ -45,7 +49,7 @@ def run_tuner(
 ) -> ListenerCallback:
     """Run the request to its end; the callback holds the last reports and errors. Raise `KeyboardInterrupt`
     after an interrupt, and `StoreError` if rows could not be written."""
-    callback = ListenerCallback(listener, store)
+    callback = ListenerCallback(listener, store, engine.budget)
     with (
         defer_interrupt(signal.SIGTERM) as interrupt,
         _notify_if_busy(request, engine, callback, listener),

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from bench.cli.verbs.plan import (
 from bench.locations import PUBLISHED
 from sweeps.errors import Interrupted
 from sweeps.store.row import FAILURES
+from vera.wording import plural
 
 if TYPE_CHECKING:
     from sweeps.trial.plan import Plan
@@ -63,7 +65,7 @@ def add_retry_parser(verbs: Subparsers) -> None:
 
 
 def run_sweep(arguments: argparse.Namespace) -> int:
-    """Exit code 1 if a trial failed."""
+    """Exit code 1 if a trial failed, or was not started because the budget was spent."""
     if has_nothing_to_run(arguments):
         return print_nothing_to_run(arguments)
     own = CommandStore(arguments.results_dir, create=not arguments.dry_run)
@@ -77,12 +79,12 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     if plan.elsewhere:
         wanted = {trial.id for trial in plan.elsewhere}
         own.store.merge(Path(PUBLISHED, "trials"), only=wanted, models=arguments.models == "all")
-    if plan.missing:
-        _execute(arguments, plan)
-    return _print_end(arguments, plan, own)
+    not_started = _execute(arguments, plan) if plan.missing else []
+    return _print_end(arguments, plan, own, not_started)
 
 
-def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
+def _execute(arguments: argparse.Namespace, plan: "Plan") -> list[str]:
+    """Run the missing trials. Returns the ids of those for which there was no budget."""
     from sweeps.cluster.execute import execute
     from sweeps.run.progress import Progress, measure_widths
 
@@ -90,7 +92,9 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
     widths = measure_widths(plan.missing)
     progress = Progress(len(plan.missing), steps, unfiltered(), widths, plan.seconds)
     try:
-        execute(plan.missing, build_engine(arguments), progress, plan.attempts)
+        engine = build_engine(arguments)
+        execute(plan.missing, engine, progress, plan.attempts)
+        return [] if engine.budget is None else engine.budget.not_started
     except KeyboardInterrupt as interrupt:
         raise Interrupted(
             "Interrupted. Finished trials are stored, running ones are checkpointed. To resume, run the same "
@@ -101,12 +105,18 @@ def _execute(arguments: argparse.Namespace, plan: "Plan") -> None:
         progress.close()
 
 
-def _print_end(arguments: argparse.Namespace, plan: "Plan", own: CommandStore) -> int:
+def _print_end(
+    arguments: argparse.Namespace, plan: "Plan", own: CommandStore, not_started: Collection[str]
+) -> int:
     """Name the failed trials and the next command."""
     outcomes = own.store.read_outcomes()
     own.print_problems()
     trials = [*plan.missing, *plan.elsewhere, *plan.cached]
-    failed = [trial for trial in trials if outcomes.get(trial.id) in (None, *FAILURES)]
+    waiting = [trial for trial in plan.missing if trial.id in not_started]
+    ended = [trial for trial in trials if trial not in waiting]
+    failed = [trial for trial in ended if outcomes.get(trial.id) in (None, *FAILURES)]
+    if waiting:
+        print(f"vera: {describe_spent_budget(arguments, len(waiting))}", file=sys.stderr)
     for trial in failed:
         show = shlex.join(["vera", "show", trial.id[:8], *repeat_flags(arguments, RESULTS_DIR)])
         outcome = outcomes.get(trial.id) or "not run"
@@ -114,7 +124,16 @@ def _print_end(arguments: argparse.Namespace, plan: "Plan", own: CommandStore) -
     retry = ["vera", "retry", arguments.sweep, *repeat_flags(arguments, *SELECTION)]
     again = f"; to run the failed ones again: {shlex.join(retry)}" if failed else ""
     print(
-        f"{len(trials) - len(failed)} of {len(trials)} trials are done and in "
+        f"{len(ended) - len(failed)} of {len(trials)} trials are done and in "
         f"{arguments.results_dir}{again}; to see it: {find_render_command(arguments)}"
     )
-    return int(bool(failed))
+    return int(bool(failed or waiting))
+
+
+def describe_spent_budget(arguments: argparse.Namespace, count: int) -> str:
+    """That the budget is spent, and what to do about the trials that were not started."""
+    left = f"{plural(count, 'trial')} {'was' if count == 1 else 'were'} not started"
+    return (
+        f"The budget of {arguments.budget_hours:g} hours is spent: {left}. To start more, run the same "
+        "command again."
+    )

@@ -17,6 +17,7 @@ from bench.cli.parser import Subparsers, at_least, parse_seeds, parse_whole
 from bench.cli.search_summary import describe_end, describe_failures, describe_remaining, describe_start
 from bench.cli.selection.stores import CommandStore
 from bench.cli.terminal_output import unfiltered
+from bench.cli.verbs.run import describe_spent_budget
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from sweeps.search.objective import AGGREGATES
 from sweeps.search.samplers import SAMPLERS
@@ -104,13 +105,13 @@ def _add_size(parser: argparse.ArgumentParser) -> None:
 
 
 def run_search_verb(arguments: argparse.Namespace) -> int:
-    """Exit code 1 if a trial failed."""
+    """Exit code 1 if a trial failed, or if the budget was spent before the end."""
     if arguments.problem is None:
         return list_problems()
     from sweeps.cluster.search_run import build_proposer
 
     search, options = select_search(arguments), choose_options(arguments)
-    own = CommandStore(arguments.results_dir, create=not arguments.dry_run)
+    own, unfinished = CommandStore(arguments.results_dir, create=not arguments.dry_run), False
     proposer = build_proposer(search, arguments.profile, options, own.store)
     own.print_problems()
     print(describe_start(search, arguments.profile, options, len(proposer.begun)), flush=True)
@@ -118,15 +119,18 @@ def run_search_verb(arguments: argparse.Namespace) -> int:
         remaining = proposer.count_remaining()
         print("\n".join(describe_remaining(search, arguments.profile, options, remaining)))
         check_results_writable(arguments.results_dir)
-    else:
-        _execute(arguments, search, options)
+    elif _execute(arguments, search, options):
+        left = build_proposer(search, arguments.profile, options, own.store).count_remaining()
+        unfinished = left > 0
+        if unfinished:
+            print(f"vera: {describe_spent_budget(arguments, left)}", file=sys.stderr)
     found = search.find_configurations(own.rows, arguments.profile)
     failures = describe_failures(found, arguments)
     for line in failures:
         print(line, file=sys.stderr)
     if found or not arguments.dry_run:
         print("\n".join(describe_end(search, found, arguments)))
-    return int(bool(failures))
+    return int(bool(failures or unfinished))
 
 
 def list_problems() -> int:
@@ -192,14 +196,17 @@ def apply_grid(space: "Space", arguments: argparse.Namespace) -> "Space":
     return space
 
 
-def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOptions") -> None:
+def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOptions") -> bool:
+    """Run the search. Whether its budget was spent."""
     from sweeps.cluster.search_run import run_search
     from sweeps.errors import Interrupted
     from sweeps.run.progress import Progress
 
     progress = Progress(options.configurations * len(search.seeds), {}, unfiltered())
     try:
-        run_search(search, arguments.profile, options, build_engine(arguments), progress)
+        engine = build_engine(arguments)
+        run_search(search, arguments.profile, options, engine, progress)
+        return engine.budget is not None and engine.budget.is_spent
     except KeyboardInterrupt as interrupt:
         raise Interrupted(
             "Interrupted. Finished trials are stored. To resume, run the same command again.", interrupt
