@@ -26,7 +26,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint check check-install release-check format reproduce-all reproduce-today figures report docs docs-check golden bench-step bench-engine clean
+.PHONY: help setup test stress lint check check-install release-check format reproduce-all reproduce-today figures report docs docs-check golden bench-step bench-engine clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -58,6 +58,11 @@ setup: $(DEV)  ## create .venv and install the project with its development tool
 
 test: $(DEV)  ## run the test suite
 	$(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
+
+# Not part of `make test`: many minutes on two idle cores. COUNTS='--rounds 5' and LINES='--lines 100' make them shorter.
+stress: $(DEV)  ## kill a run on Ray again and again, and run generated command lines; prints what went wrong
+	export PYTHONPATH=$(subst $(SPACE),:,$(CURDIR) $(wildcard tests/helpers/*)); \
+	$(BIN)/python tests/stress/fuzz_commands.py $(LINES) && $(BIN)/python tests/stress/kill_storm.py $(COUNTS)
 
 lint: $(DEV)  ## run ruff, mypy and the import contracts
 	$(BIN)/ruff check .
