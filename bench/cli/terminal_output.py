@@ -8,7 +8,7 @@ run, is written to `unfiltered()`, after the texts that it quotes were made prin
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from vera.wording import make_printable
 
@@ -46,6 +46,23 @@ def filter_output() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
+class UnfilteredOutput:
+    """The stream behind stdout, whichever it is at the time. It holds no file, because Tune pickles the
+    listener of a run."""
+
+    def write(self, text: str) -> int:
+        return _find_stream().write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(_find_stream(), name)
+
+
 def unfiltered() -> TextIO:
-    """The stream behind stdout."""
+    """A stream that does not filter what is written to stdout."""
+    return cast(TextIO, UnfilteredOutput())
+
+
+def _find_stream() -> TextIO:
     return sys.stdout.stream if isinstance(sys.stdout, FilteredStream) else sys.stdout

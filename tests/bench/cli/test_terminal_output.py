@@ -6,6 +6,7 @@ import sys
 import pytest
 from bench_helpers import print_to_text
 from engine_helpers import row_of
+from ray import cloudpickle
 
 from bench.artifact import Column, Sheet
 from bench.cli.main import main
@@ -86,3 +87,14 @@ def test_a_bar_keeps_its_carriage_returns_and_a_message_does_not(capsys):
     assert err.count("\r") == 2
     assert "\r" not in out
     assert out.endswith("\x1b[2Kown\n")
+
+
+def test_the_listener_of_a_run_can_be_pickled_while_stdout_is_a_file(tmp_path, monkeypatch):
+    """Ray Tune pickles its callbacks."""
+    with (tmp_path / "out").open("w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        with filter_output():
+            listener = Progress(1, {}, unfiltered())
+            cloudpickle.loads(cloudpickle.dumps(listener))
+            listener.on_note("a note")
+    assert (tmp_path / "out").read_text() == " a note\n"
