@@ -1,4 +1,4 @@
-"""Counting modes: how many of the 10³ triples of digits a generator of StackedMNIST produces (Table 3, B.5).
+"""Counting modes: how many of the 10³ triples of digits a generator of StackedMNIST produces (Sec. 5.2, B.5).
 
 Each channel is classified separately. A triple is the number Σ_j digit_j · 10^j, with channel 0 as the least
 significant digit, like the labels of the data set. KL(q‖p) compares the shares q of the triples among samples

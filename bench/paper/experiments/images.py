@@ -1,5 +1,5 @@
-"""A classifier of images that is also an energy model (Tables 3 to 5, the extended FID table, Figures 4 to
-27).
+"""A classifier of images that is also an energy model (Tables 3 to 5, the extended FID table, Figures 4, 7
+and 9 to 27).
 
 `paper` is the paper's protocol: WRN-28-10 without batch norm, the SNGAN generator, 200 epochs of CIFAR10,
 CIFAR100 or SVHN in batches of 64. `laptop` is a small version that two cores can train: the embedded digits
