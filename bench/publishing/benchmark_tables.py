@@ -72,6 +72,18 @@ TABLES = (
         shows_threads=True,
     ),
     BenchmarkTable(
+        "torchebm",
+        "vera perf torchebm",
+        "chains × dimension",
+        {
+            "ours_per_second": QuantityColumn("ours, steps/s", 0),
+            "torchebm_per_second": QuantityColumn("torchebm, steps/s", 0),
+            **RATIO,
+            "ratio": QuantityColumn("torchebm / ours, in time", 2),
+        },
+        shows_threads=True,
+    ),
+    BenchmarkTable(
         "memory",
         "vera perf memory",
         "shape",

@@ -1,4 +1,4 @@
-"""`vera perf step|memory|engine`: benchmarks of the code itself."""
+"""`vera perf step|memory|engine|torchebm`: benchmarks of the code itself."""
 
 import argparse
 import json
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Subparsers) -> None:
-    text = "benchmark training steps, their memory and the sweep engine"
+    text = "benchmark training steps, their memory, the sweep engine, and Langevin steps against torchebm"
     perf = add_command(verbs, "perf", text, "perf step --quick", "perf memory --shapes toy", "perf engine")
     benchmarks = perf.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
     add_step(benchmarks)
     add_memory(benchmarks)
     add_engine(benchmarks)
+    add_torchebm(benchmarks)
 
 
 def add_step(benchmarks: Subparsers) -> None:
@@ -83,6 +84,18 @@ def add_engine(benchmarks: Subparsers) -> None:
     )
     parser.add_argument(
         "--cpus", type=at_least(1), default=2, metavar="N", help="concurrent trials (default: 2)"
+    )
+
+
+def add_torchebm(benchmarks: Subparsers) -> None:
+    text = "time Langevin steps and contrastive divergence against torchebm, on one thread"
+    parser = _add_benchmark(benchmarks, "torchebm", run_torchebm, text, "perf torchebm --seconds 10")
+    parser.add_argument(
+        "--seconds",
+        type=parse_positive_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="time per shape and kind of work (default: 10)",
     )
 
 
@@ -193,3 +206,21 @@ def run_engine(arguments: argparse.Namespace) -> int:
     if arguments.keep:
         store_values(arguments.keep, found.list_values())
     return int(arguments.enforce and not found.is_met)
+
+
+def run_torchebm(arguments: argparse.Namespace) -> int:
+    """Exit code 1 with --enforce if ours is slower at some shape."""
+    from bench.perf.step import describe_machine
+    from bench.perf.stored_measurements import store_values
+    from bench.perf.torchebm_rival import SHAPES, format_report, list_values, measure_rival, require_torchebm
+    from vera.training.threads import use_threads
+
+    require_torchebm()
+    with use_threads(1):
+        found = list(measure_rival(SHAPES, arguments.seconds, min_rounds=5))
+    machine = describe_machine(1)
+    print(f"1 thread, torch {machine['torch']}, {machine['cpu']}\n")
+    print(format_report(found))
+    if arguments.keep:
+        store_values(arguments.keep, list_values(found))
+    return int(arguments.enforce and not all(each.is_met for each in found))
