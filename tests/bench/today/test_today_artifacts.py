@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from toys_helpers import hold_rows, record_of
+from toys_helpers import hold_rows, record_of, results_of
 
 from bench.catalogue import catalogue
 from bench.render.files import write_rendering
@@ -31,6 +32,11 @@ MADE_UP = {
     "best_test_accuracy": 0.92,
     "collapsed": 0.0,
 }
+ARRAYS = {
+    "density_image": np.full((100, 100), 1e-4, dtype=np.float32),
+    "training_samples": np.zeros((50, 2)),
+    "data_samples": np.ones((50, 2)),
+}
 
 
 def make_records(artifact, profile="smoke", seeds=(0, 1)):
@@ -43,7 +49,7 @@ def make_records(artifact, profile="smoke", seeds=(0, 1)):
                 CurvePoint(row.trial_id, "evaluation", "test_log_likelihood", step, -4.0 + step / row.steps)
                 for step in (row.steps // 2, row.steps)
             ]
-            yield replace(made, row=row, curves=curve)
+            yield replace(made, row=row, curves=curve, arrays=ARRAYS if "densities" in artifact.name else {})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +82,8 @@ def test_it_is_rendered_from_rows_and_without_any(name, tmp_path):
     empty = hold_rows(tmp_path / "empty", [])
     assert not artifact.is_in(empty)
     assert all(path.stat().st_size for path in write_rendering(artifact.render(empty), tmp_path / "empty"))
-    results = hold_rows(tmp_path / "full", make_records(artifact), "smoke")
+    hold = results_of if name == "today/densities" else hold_rows
+    results = hold(tmp_path / "full", make_records(artifact), "smoke")
     assert artifact.is_in(results)
     assert all(path.stat().st_size for path in write_rendering(artifact.render(results), tmp_path / "full"))
     assert {claim.check(results).judgement for claim in artifact.claims} <= {
@@ -96,3 +103,16 @@ def test_rows_of_the_paper_alone_do_not_count_as_run(tmp_path):
 
 def test_none_of_them_belongs_to_the_sweep_of_all():
     assert not [trial for trial in catalogue.sweep("all").trials("laptop") if "today" in trial.sweep]
+
+
+def test_densities_are_left_of_the_samples_of_the_same_toy(tmp_path):
+    artifact = catalogue.artifact("today/densities")
+    records = [each for each in make_records(artifact, seeds=(0,)) if each.row.label in ("NCE", "VERA")]
+    figure = artifact.render(results_of(tmp_path, records, "smoke")).draw()
+    axes = np.array(figure.axes).reshape(-1, 2)
+    labels = [density.get_ylabel() for density, _ in axes]
+    shown = {label: (bool(a.images), bool(b.collections)) for label, (a, b) in zip(labels, axes, strict=True)}
+    assert shown["VERA"] == shown["NCE"] == (True, True)
+    assert shown["PCD"] == (False, False)
+    assert axes[labels.index("VERA")][0].get_xlabel() == "0.50"
+    assert axes[0][1].collections[0].get_offsets()[0].tolist() == [1.0, 1.0]
