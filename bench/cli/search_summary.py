@@ -71,6 +71,7 @@ def describe_end(
     for entry in find_best(found):
         origin = "" if entry.own_rows else f" (of {next(iter(entry.rows.values())).sweep})"
         lines.append(f"best: {_describe_best(entry)}{origin}")
+        lines += _describe_survival(entry, found)
         if not arguments.dry_run:
             lines.append(f"  to run it: {_write_run_command(entry, arguments)}")
     render = ["vera", "render", "searches", *repeat_flags(arguments, PROFILE, RESULTS_DIR, PLUGIN)]
@@ -93,6 +94,29 @@ def _describe_best(entry: "Configuration") -> str:
         for objective, value in zip(entry.search.objectives, score.scores, strict=True)
     ]
     return f"{', '.join(scores)} ({entry.search.aggregate} of {len(entry.rows)}) at {entry.description}"
+
+
+def _describe_survival(best: "Configuration", found: "Sequence[Configuration]") -> list[str]:
+    """A line if no other configuration ran to its end without diverging: the best then won by default."""
+    others = [entry for entry in found if entry is not best]
+    if not others or any(_has_survived(entry) for entry in others):
+        return []
+    stopped = sum(entry.is_stopped for entry in others)
+    diverged = sum(entry.has_diverged and not entry.is_stopped for entry in others)
+    counts = {
+        "stopped early": stopped,
+        "diverged": diverged,
+        "without a score": len(others) - stopped - diverged,
+    }
+    listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    what = (
+        "it diverged too" if best.has_diverged else "it is the only one that ran to its end without diverging"
+    )
+    return [f"  {what}: of the {plural(len(others), 'other configuration')}, {listed}"]
+
+
+def _has_survived(entry: "Configuration") -> bool:
+    return entry.compute_score() is not None and not (entry.is_stopped or entry.has_diverged)
 
 
 def describe_grid_cost(search: "Search", profile: "Profile") -> str:

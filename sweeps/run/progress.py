@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TextIO
 
 from sweeps.store.row import FAILURES, Outcome, Row
@@ -48,10 +48,12 @@ class Progress(TrialListener):
         out: TextIO | None = None,
         widths: Widths = NARROW,
         seconds: Mapping[str, float] | None = None,
+        name: Callable[[Row], str] = lambda row: row.label,
     ) -> None:
         """`steps` are those of each trial by id, `seconds` what trials are expected to take, as far as it is
-        known."""
+        known. `name` is what the line of a trial calls it."""
         self.total, self.steps, self.out, self.widths = total, steps, out or sys.stdout, widths
+        self.name = name
         self.seconds_per_step = estimate_seconds_per_step(steps, seconds or {})
         self.is_live = self.out.isatty()
         self.start_time = time.monotonic()
@@ -81,7 +83,7 @@ class Progress(TrialListener):
         self.running.pop(row.trial_id, None)
         self.outcomes[row.trial_id] = row.outcome
         self._clear()
-        print(format_row(row, self.widths), file=self.out, flush=True)
+        print(format_row(row, self.widths, self.name(row)), file=self.out, flush=True)
         self._draw()
 
     @property
@@ -158,11 +160,14 @@ def measure_widths(trials: Iterable[Trial]) -> Widths:
     return max([NARROW[0], *(label for label, _ in found)]), max([NARROW[1], *(data for _, data in found)])
 
 
-def format_row(row: Row, widths: Widths = NARROW) -> str:
-    """The line of an ended trial: ✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a"""
+def format_row(row: Row, widths: Widths = NARROW, name: str | None = None) -> str:
+    """The line of an ended trial: ✓ VERA   moons   seed 2   test_log_likelihood -2.61   12 s   4f0c9a
+
+    `name` stands in the place of the label."""
+    label = row.label if name is None else name
     headline = (row.outcome == "ok" and format_headline(row)) or f"{row.outcome} at step {row.outcome_step:,}"
     reason = f" ({row.reason})" if row.reason else ""
-    trial = f"{MARKS.get(row.outcome, '!')} {row.label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
+    trial = f"{MARKS.get(row.outcome, '!')} {label:{widths[0]}} {row.data:{widths[1]}} seed {row.seed:<4}"
     return make_printable(f" {trial} {headline}{reason}   {row.seconds:.0f} s   {row.trial_id[:8]}")
 
 

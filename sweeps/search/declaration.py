@@ -47,6 +47,12 @@ class Search:
         trial = replace(base, spec=self.space.apply(base.spec, point), sweep=self.sweep, label=label)
         return Configuration(self, point, tuple(reseed(trial, seed) for seed in self.seeds))
 
+    def describe_settings(self, row: Row) -> str:
+        """The settings of a row that the search varies, as text; the row's label if they are not of its
+        space."""
+        point = self.space.read(json.loads(row.spec))
+        return row.label if point is None else self.space.describe(point)
+
     def list_largest_trials(self, profile: Profile) -> list[Trial]:
         """One trial for each combination of choices, with integers at their maximum: none needs more
         memory."""
@@ -119,10 +125,7 @@ class Configuration:
     @property
     def description(self) -> str:
         """The point as text."""
-        values = [(axis.short_name, self.point[axis.name]) for axis in self.search.space.axes]
-        return ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values
-        )
+        return self.search.space.describe(self.point)
 
     @property
     def own_rows(self) -> list[Row]:

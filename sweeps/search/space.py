@@ -20,6 +20,8 @@ from vera.spec.trial_spec import TrialSpec
 
 Point = dict[str, Any]
 DIGITS = 6
+NUMBER_WIDTH = 9
+"""Characters of most numbers of six digits."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,18 @@ class Space:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(axis.name for axis in self.axes)
+
+    def describe(self, point: Mapping[str, Any]) -> str:
+        """The point as text: lr 0.001, k 5."""
+        values = [(axis.short_name, point[axis.name]) for axis in self.axes]
+        return ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values
+        )
+
+    @property
+    def description_width(self) -> int:
+        """A width that fits the texts of most points."""
+        return len(", ".join(f"{axis.short_name} {'':{NUMBER_WIDTH}}" for axis in self.axes))
 
     def draw(self, rng: random.Random) -> Point:
         return {axis.name: axis.draw(rng) for axis in self.axes}

@@ -5,6 +5,7 @@ Rows come from the user's store if it has any of the artifact at that profile, e
 unless --results-dir or --from names a store; the output says which. Files are written to the results
 directory of the rows, or to --results-dir; for a bucket, to a local directory. Files of the default profile
 have the name of the artifact (table6.md), those of other profiles also that of the profile (table6-paper.md).
+Each claim is one line; --explain prints its evidence below it.
 """
 
 import argparse
@@ -46,6 +47,8 @@ from bench.cli.terminal_output import unfiltered
 from bench.locations import DEFAULT_PROFILE, PROFILES
 from vera.errors import VeraError
 
+EXPLAIN = "--explain"
+
 if TYPE_CHECKING:
     from bench.artifact import Artifact
     from bench.judging.results import Results
@@ -63,6 +66,7 @@ def add_parser(verbs: Subparsers) -> None:
     )
     add_source(parser)
     parser.add_argument("--quiet", action="store_true", help="print only the names of the files")
+    parser.add_argument(EXPLAIN, action="store_true", help="also print the evidence for each claim")
     add_dataset(parser)
     add_set(parser, "also show the variants of vera run --set, in lines of their own; repeatable")
     add_results_dir(parser, "where your own results are stored")
@@ -111,14 +115,26 @@ def _render_found(
     folder = find_target(arguments)
     for artifact, of_profiles in found.items():
         for results in of_profiles:
-            _print_rendering(artifact, results, folder, arguments.quiet)
+            _print_rendering(artifact, results, folder, arguments)
+    if any(artifact.claims for artifact, results in found.items() if results) and not (
+        arguments.quiet or arguments.explain
+    ):
+        print(f"for the evidence: {_repeat_command(arguments)} {EXPLAIN}")
     for line in _list_skipped(missing, arguments):
         print(line)
     return 0
 
 
-def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, quiet: bool) -> None:
-    """Write the files of an artifact. Print it with its claims or, if `quiet`, the names of the files."""
+def _repeat_command(arguments: argparse.Namespace) -> str:
+    source = [] if arguments.source is None else ["--from", arguments.source]
+    flags = repeat_flags(arguments, PROFILE, DATASET, SET, RESULTS_DIR, PLUGIN)
+    return shlex.join(["vera", "render", *arguments.names, *flags, *source])
+
+
+def _print_rendering(
+    artifact: "Artifact", results: "Results", folder: Path, arguments: argparse.Namespace
+) -> None:
+    """Write the files of an artifact. Print it with its claims or, with --quiet, the names of the files."""
     from bench.artifact import Sheet
     from bench.render.files import write_rendering
     from bench.render.layout import make_heading
@@ -126,7 +142,7 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
 
     rendering = artifact.render_with_notes(results)
     paths = write_rendering(rendering, folder)
-    if quiet:
+    if arguments.quiet:
         files = ", ".join([str(paths[0]), *(path.suffix for path in paths[1:])])
         print(f"{artifact.name} · {results.profile} profile: {files}", flush=True)
         return
@@ -139,9 +155,9 @@ def _print_rendering(artifact: "Artifact", results: "Results", folder: Path, qui
     print(f"\nwritten: {', '.join(map(str, paths))}")
     for claim in artifact.claims:
         finding = claim.judge(results)
-        print(
-            f"{finding.label} at {results.profile}: {claim.text} ({claim.where})\n    {finding.explanation}"
-        )
+        print(f"{finding.label} at {results.profile}: {claim.text} ({claim.where})")
+        if arguments.explain:
+            print(f"    {finding.explanation}")
     print()
 
 

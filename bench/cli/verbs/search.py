@@ -200,9 +200,11 @@ def _execute(arguments: argparse.Namespace, search: "Search", options: "SearchOp
     """Run the search. Whether its budget was spent."""
     from sweeps.cluster.search_run import run_search
     from sweeps.errors import Interrupted
-    from sweeps.run.progress import Progress
+    from sweeps.run.progress import NARROW, Progress
 
-    progress = Progress(options.configurations * len(search.seeds), {}, unfiltered())
+    total = options.configurations * len(search.seeds)
+    widths = (search.space.description_width, NARROW[1])
+    progress = Progress(total, {}, unfiltered(), widths, name=search.describe_settings)
     try:
         engine = build_engine(arguments)
         run_search(search, arguments.profile, options, engine, progress)

@@ -45,11 +45,20 @@ def test_table_is_written_printed_and_judged(place, capsys):
     assert "maximum likelihood is the best (Sec. 1)" in claims[0]
     assert "undetermined" in claims[1]
     assert "VERA beats PCD (Sec. 2)" in claims[1]
-    assert all(fact in out for fact in ("26.5 ± 3.3", "−213.8 (n=3)", "−402.6 (n=1 of 3)"))
+    assert "n=3" not in out, "each claim is one line"
+    assert out.splitlines()[-1].endswith("vera render golden-table --explain")
     for ending in ("md", "tex", "csv"):
         path = place / "results" / "local" / "tables" / f"golden-table.{ending}"
         assert str(path.relative_to(place)) in out
         assert path.read_bytes() == (GOLDEN / "laptop" / "tables" / path.name).read_bytes()
+
+
+def test_explain_prints_the_evidence_of_each_claim(place, capsys):
+    copy_store(place / "results" / "local")
+    assert render("golden-table", "--explain") == 0
+    out = capsys.readouterr().out
+    assert all(fact in out for fact in ("26.5 ± 3.3", "−213.8 (n=3)", "−402.6 (n=1 of 3)"))
+    assert "vera render" not in out
 
 
 def test_figure_is_written_and_its_paths_are_printed(place, capsys):
