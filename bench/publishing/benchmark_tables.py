@@ -1,4 +1,4 @@
-"""The tables of benchmarks in results/README.md, from the numbers that `vera perf --keep` stored."""
+"""The tables of benchmarks in docs/performance.md, from the numbers that `vera perf --keep` stored."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -8,10 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.publishing.markdown import render_template
+from bench.publishing.quoted_tables import describe_table
 from bench.publishing.quotes import QuotedTable
-from bench.render.numbers import format_exact, format_interval
 from vera.spec.registry import Registry, joint_methods, methods
 from vera.spec.settings import Setting, settings_of
+
+NOTE = (
+    "At `laptop` the experiment is smaller than the paper's: its values are not comparable with the paper's "
+    "column."
+)
 
 
 def list_methods() -> list[str]:
@@ -64,37 +69,8 @@ def render_numbers(tables: Iterable[QuotedTable], labels: Mapping[str, Sequence[
         own = labels.get(quoted.table, ())
         lines = [line for line in quoted.lines if line["method"] in own] if own else []
         if lines or (own and quoted.profile != "paper"):
-            described.append(_describe_table(quoted, lines))
-    return render_template("numbers", tables=described)
-
-
-def _describe_table(quoted: QuotedTable, lines: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    keys = [key for key in ("dataset", "unseen", "measure", "method") if lines and key in lines[0]]
-    compared = [quoted.compared_heading] if quoted.compared else []
-    return {
-        "title": quoted.title,
-        "command": quoted.command,
-        "head": [*keys, "here", "n", *compared, "paper"],
-        "lines": [[*(line[key] for key in keys), *_describe_values(line, quoted)] for line in lines],
-    }
-
-
-def _describe_values(line: Mapping[str, str], quoted: QuotedTable) -> list[str]:
-    """Mean and interval or why there is none, seeds, the value to compare, the paper's value."""
-    paper = line[f"{quoted.compared or quoted.metric}_paper"]
-    return [
-        _describe_mean(line, quoted.metric, quoted.digits),
-        f"{line[f'{quoted.metric}_n']} of {line[f'{quoted.metric}_trials']}",
-        *([_describe_mean(line, quoted.compared, quoted.digits)] if quoted.compared else []),
-        format_exact(float(paper)) if paper else "",
-    ]
-
-
-def _describe_mean(line: Mapping[str, str], metric: str, digits: int) -> str:
-    mean, half_width = line[metric], line[f"{metric}_half_width"]
-    if not mean:
-        return line[f"{metric}_reason"]
-    return format_interval(float(mean), float(half_width) if half_width else None, digits)
+            described.append(describe_table(quoted, lines))
+    return render_template("numbers", tables=described, note=NOTE)
 
 
 def render_command(name: str, tables: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
-"""The pages with generated parts: README.md, results/README.md, one page per method in docs/methods, and any
-that a paper adds.
+"""The pages with generated parts: README.md, results/README.md, docs/performance.md, one page per method in
+docs/methods, and any that a paper adds.
 
 A generated part is a block between `<!-- NAME: written by vera docs -->` and `<!-- end -->`; the rest of a
 page is written by hand. All blocks are built from the published rows and tables, the stored benchmarks and
@@ -24,6 +24,7 @@ from bench.render.files import write_text_file
 from vera.errors import VeraError
 
 README, RESULTS_README, METHODS = Path("README.md"), Path("results/README.md"), Path("docs/methods")
+PERFORMANCE = Path("docs/performance.md")
 BEGIN, END = "<!-- {name}: written by vera docs -->\n", "<!-- end -->"
 Blocks = Mapping[str, Callable[[], str]]
 """Blocks of a page by name, each with the function that builds its text."""
@@ -49,9 +50,9 @@ def list_results_pages() -> Iterator[Page]:
         {
             "verdicts": partial(render_verdicts, laptop, paper),
             "ledger": partial(render_ledger, paper.stored_rows),
-            "benchmarks": partial(render_benchmarks, PUBLISHED),
         },
     )
+    yield PERFORMANCE, {"benchmarks": partial(render_benchmarks, PUBLISHED)}
 
 
 def update_pages(pages: Iterable[Page], write: bool) -> list[str]:

@@ -57,6 +57,14 @@ class QuotedTable:
         return f"vera run {self.table}{dataset}{profile}"
 
 
+def describe_mean(line: Mapping[str, str], metric: str, digits: int) -> str:
+    """The mean of a line with its interval, or why it has none."""
+    mean, half_width = line[metric], line[f"{metric}_half_width"]
+    if not mean:
+        return line[f"{metric}_reason"]
+    return format_interval(float(mean), float(half_width) if half_width else None, digits)
+
+
 class Quote(Protocol):
     """One value of an artifact."""
 

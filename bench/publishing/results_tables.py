@@ -1,14 +1,17 @@
-"""The tables of results/README.md: the verdicts on all claims, and the ledger of what was run."""
+"""The tables of results/README.md: claims and files of each artifact, the verdicts on all claims, and the
+ledger of what was run."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 
 from bench.artifact import Artifact
 from bench.catalogue import catalogue
-from bench.judging.claims import Claim, Finding, Judgement, summarise_judgements
+from bench.judging.claims import MARKS, Claim, Finding, Judgement, summarise_judgements
 from bench.judging.results import Results
+from bench.locations import PUBLISHED
 from bench.publishing.markdown import render_grid, render_template
 from sweeps.store.row import Row
 from sweeps.trial.identity import Profile
@@ -18,26 +21,60 @@ LEDGER_HEAD = ("sweep", "profile", "trials", "not ok", "from", "to", "CPU-minute
 
 
 def render_verdicts(*profiles: Results) -> str:
-    """A line for each claim with rows at one of the profiles, the number of claims by judgement, and why
-    claims are not testable. A profile without rows of the artifact has an empty cell."""
+    """A line for each artifact with its claims by judgement and its published files, a line for each claim
+    with rows at one of the profiles, the number of claims by judgement, and why claims are not testable. A
+    profile without rows of the artifact has an empty cell."""
     lines: list[list[str]] = []
+    scores: list[list[str]] = []
     reasons: dict[str, None] = {}
     counts: dict[Profile, Counter[Judgement]] = {results.profile: Counter() for results in profiles}
     for artifact in sorted(catalogue.artifacts(), key=lambda artifact: by_number(artifact.name)):
+        own: dict[Profile, Counter[Judgement]] = {profile: Counter() for profile in counts}
         for claim in artifact.claims:
             found = {results.profile: _judge(artifact, claim, results) for results in profiles}
             for profile, finding in found.items():
                 if finding is not None:
-                    counts[profile][finding.judgement] += 1
+                    own[profile][finding.judgement] += 1
                 if finding is not None and finding.judgement == "not testable":
                     why = "; ".join(finding.reasons)
                     reasons[f"`{artifact.name}` at `{profile}`: {why}"] = None
             if any(found.values()):
                 cells = [_describe_finding(finding) for finding in found.values()]
                 lines.append([f"`{artifact.name}`", claim.text, claim.where, *cells])
-    head = ["", "claim", "where", *(f"`{results.profile}`" for results in profiles)]
+        files = link_files(artifact.name, Path(PUBLISHED))
+        if files or any(own.values()):
+            scores.append([artifact.title, *map(_count_judgements, own.values()), files])
+        for profile in counts:
+            counts[profile] += own[profile]
     summaries = {profile: summarise_judgements(of_profile) for profile, of_profile in counts.items()}
-    return render_template("verdicts", head=head, lines=lines, summaries=summaries, reasons=list(reasons))
+    names = [f"`{profile}`" for profile in counts]
+    return render_template(
+        "verdicts",
+        score_head=["", *(f"claims at {name}" for name in names), "files"],
+        scores=scores,
+        head=["", "claim", "where", *names],
+        lines=lines,
+        summaries=summaries,
+        reasons=list(reasons),
+    )
+
+
+def _count_judgements(counts: Mapping[Judgement, int]) -> str:
+    """Such as 8 ✓ 1 ✗ 5 ?."""
+    return " ".join(
+        f"{counts[judgement]} {mark}" for judgement, mark in MARKS.items() if counts.get(judgement)
+    )
+
+
+def link_files(name: str, folder: Path) -> str:
+    """The tables and figures of the artifact, without those on other data."""
+    links = []
+    for kind, place in (("table", f"tables/{name}{{}}.md"), ("figure", f"figures/{name}{{}}.png")):
+        for suffix in ("", "-paper"):
+            file = folder / place.format(suffix)
+            if file.is_file():
+                links.append(f"[{kind}{suffix.replace('-', ' ')}]({folder.name}/{place.format(suffix)})")
+    return " · ".join(links)
 
 
 def _judge(artifact: Artifact, claim: Claim, results: Results) -> Finding | None:

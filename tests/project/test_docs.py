@@ -48,12 +48,6 @@ def test_every_example_is_shown():
     assert {file for _, file, _ in SHOWN} == {name_of(path) for path in EXAMPLES.glob("*.py")}
 
 
-def test_readme_shows_the_same_method():
-    assert (EXAMPLES / "noise_contrast.py").read_text(encoding="utf-8") in (ROOT / "README.md").read_text(
-        encoding="utf-8"
-    )
-
-
 @pytest.mark.long
 @pytest.mark.usefixtures("shared_ray")
 def test_method_of_a_plugin_has_a_row_in_table2(tmp_path):

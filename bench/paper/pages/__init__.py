@@ -6,26 +6,30 @@ from pathlib import Path
 
 from bench.judging.results import Results
 from bench.paper.pages.coverage import Coverage
+from bench.paper.pages.few_labels import render_few_labels
 from bench.paper.pages.method_numbers import LINES, QUOTED_TABLES
-from bench.paper.pages.overview import ENTRIES, PAPER_QUOTES
+from bench.paper.pages.overview import ENTRIES
 from bench.paper.pages.reproduction import (
     render_agreement,
     render_cost,
     render_not_run,
     render_paper_claims,
 )
-from bench.paper.pages.table10_summary import render_table10
+from bench.paper.pages.results_numbers import list_number_blocks
 from bench.publishing.method_pages import render_command, render_numbers
 from bench.publishing.overview import render_overview
 from bench.publishing.pages import METHODS, README, RESULTS_README, Page
 
 REPRODUCTION, COVERAGE = Path("docs/reproduction.md"), Path("docs/coverage.md")
+METHODS_README = METHODS / "README.md"
 
 
 def list_pages(laptop: Results, paper: Results) -> Iterator[Page]:
     """The pages with the blocks of this paper."""
-    yield README, {"overview": partial(render_overview, ENTRIES, PAPER_QUOTES, laptop, paper)}
-    yield RESULTS_README, {"table10": partial(render_table10, paper)}
+    yield README, {"overview": partial(render_overview, ENTRIES, laptop, paper)}
+    yield METHODS_README, {"few-labels": render_few_labels}
+    for blocks in list_number_blocks(laptop, paper):
+        yield RESULTS_README, blocks
     yield (
         REPRODUCTION,
         {
