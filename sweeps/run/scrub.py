@@ -20,17 +20,21 @@ EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 USER_IN_URL = re.compile(r"(\w+://)[^\s/@]+@")
 ENDPOINT = re.compile(r"(\bs3://[^\s?\"']*)\?[^\s\"']*")
 SECRET = re.compile(
-    r"(?i)(?<![a-z])((?:api[-_]?)?key|token|secret|password|passwd|pwd)([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]+"
+    r"(?i)(?<![a-z])((?:api[-_]?)?key|token|secret|[a-z]*password|passphrase|passwd|pwd)([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]+"
 )
 OPTION = re.compile(
-    r"(?i)(--?(?:[a-z]+-)*(?:key|token|secret|password|passwd|pwd)\s+[\"']?)[^\s\"'-][^\s\"']*"
+    r"(?i)(--?(?:[a-z]+-)*(?:key|token|secret|password|passphrase|passwd|pwd)\s+[\"']?)[^\s\"'-][^\s\"']*"
 )
 BEARER = re.compile(r"(?i)\b(bearer|authorization[\"']?\s*:\s*[\"']?basic)\s+[\w.~+/=-]{6,}")
+BASIC = re.compile(r"(?i)\b(basic)\s+[a-z0-9+/]{6,}={1,2}")
+COOKIE = re.compile(r"(?i)\b((?:set-)?cookie[\"']?\s*:\s*)[^\n]+")
 PERSONAL_TOKEN = re.compile(
-    r"\b(?:gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|hf_\w{16,}|sk-[\w-]{16,}"
+    r"\b(?:gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|hf_\w{16,}"
+    r"|npm_\w{16,}|pypi-[\w-]{16,}|AIza[\w-]{16,}|sk-[\w-]{16,}"
     r"|xox[a-z]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
 )
-"""Tokens known by how they begin: code hosts, model hubs, chat services, AWS, JSON web tokens."""
+"""Tokens known by how they begin: code hosts, model hubs, package indexes, chat services, AWS,
+Google, JSON web tokens."""
 PATH = re.compile(r"(?<![\w./])[/\\](?:[^\n\"'/\\:]+[/\\])+")
 """Up to the last separator; names may hold spaces."""
 NAMES_OF_SECRETS = ("_KEY", "_KEY_ID", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -43,6 +47,7 @@ def scrub(text: str) -> str:
         text = text.replace(secret, HIDDEN)
     text = ENDPOINT.sub(rf"\1?{HIDDEN}", text)
     text = USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
+    text = COOKIE.sub(rf"\1{HIDDEN}", BASIC.sub(rf"\1 {HIDDEN}", text))
     text = BEARER.sub(rf"\1 {HIDDEN}", PERSONAL_TOKEN.sub(HIDDEN, text))
     text = OPTION.sub(rf"\1{HIDDEN}", SECRET.sub(rf"\1\2{HIDDEN}", text))
     text = EMAIL.sub(HIDDEN, text)
