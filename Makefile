@@ -21,7 +21,7 @@ FLAGS ?=
 BOTH ?=
 FOR_BOTH = $(filter --results-dir% --dataset% --plugin%,$(FLAGS))
 # The keys of a dictionary in a file that imports nothing, so no environment is needed.
-ARTIFACTS := $(shell $(PYTHON) -c "import runpy; print(*runpy.run_path('bench/paper/artifacts.py')['ARTIFACTS'])")
+ARTIFACTS := $(shell $(PYTHON) -c "import runpy; found = runpy.run_path('bench/paper/artifacts.py'); print(*(name for name in found['ARTIFACTS'] if name not in found['UNLISTED']))")
 FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 

@@ -8,6 +8,7 @@ EXTRAS, FIGURES, TABLES = "bench.paper.extras", "bench.paper.figures", "bench.pa
 
 ARTIFACTS = {
     "drift": f"{EXTRAS}.drift:Drift",
+    "ease-of-tuning": f"{EXTRAS}.ease_of_tuning:EaseOfTuning",
     "failing-settings": f"{EXTRAS}.failing_settings:FailingSettings",
     "figure1": f"{FIGURES}.figure1:Figure1",
     "figure2": f"{FIGURES}.figure2:Figure2",
@@ -37,6 +38,9 @@ ARTIFACTS = {
     "table10": f"{TABLES}.table10:Table10",
     "table-fid": f"{TABLES}.table_fid:TableFID",
 }
+
+UNLISTED = ("ease-of-tuning",)
+"""It reads the trials of tuning grids, which are sweeps of their own."""
 
 SWEEPS = {
     "table1-grid": "bench.paper.experiments.families:table1_grid",
