@@ -67,7 +67,9 @@ class AblationAxis:
 
 
 def spell_value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def make_line(label: str, changes: Mapping[str, Any]) -> Line:
