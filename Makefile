@@ -26,7 +26,7 @@ FIGURES := $(filter figure%,$(ARTIFACTS))
 TABLES := $(filter table%,$(ARTIFACTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test stress lint check check-install release-check format reproduce-all reproduce-today figures report docs docs-check golden bench-step bench-engine clean
+.PHONY: help setup test stress lint check check-install release-check format reproduce-all reproduce-today figures report docs docs-check golden bench-step bench-engine bench-store clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -126,6 +126,9 @@ bench-step: $(STAMP)  ## time one training step of every method against its matr
 
 bench-engine: $(STAMP)  ## measure the overhead of the sweep engine over plain Ray tasks
 	$(BIN)/vera perf engine $(FLAGS)
+
+bench-store: $(STAMP)  ## time list, status, plan, render, report and compaction with up to 100,000 made-up trials
+	$(BIN)/vera perf store $(FLAGS)
 
 clean:  ## remove environments and caches, not results
 	rm -rf .venv .venv-render build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache *.egg-info

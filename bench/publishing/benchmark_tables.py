@@ -104,6 +104,21 @@ TABLES = (
             "read": QuantityColumn("10,000 rows read, s", 2),
         },
     ),
+    BenchmarkTable(
+        "store",
+        "vera perf store",
+        "stored trials",
+        {
+            **{
+                name: QuantityColumn(f"{name}, s", 1)
+                for name in ("list", "status", "plan", "render", "report")
+            },
+            "page": QuantityColumn("report, MB", 1),
+            "show": QuantityColumn("show, s", 1),
+            "compact": QuantityColumn("compaction, s", 1),
+            "peak": QuantityColumn("its peak, MB", 0),
+        },
+    ),
     BenchmarkTable("search-engine", "vera perf engine --search {0}", "trials of a search", ENGINE),
 )
 

@@ -9,6 +9,7 @@ often is parsed once, so that a hundred thousand rows take about a second.
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import isfinite
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
@@ -37,11 +38,23 @@ def find_bad_rows(table: pa.Table, kind: Kind) -> dict[int, str]:
         kept = [i for i in range(len(table)) if i not in bad]
         found = find_bad_rows(table.take(kept), kind) if kept else {}
         return bad | {kept[i]: reason for i, reason in found.items()}
+    ruled = _list_ruled_columns(kind)
     for name in table.column_names:
-        column = table.column(name).combine_chunks()
-        for i, reason in _find_bad_values(name, column, kind):
-            bad.setdefault(i, reason)
+        column = table.column(name)
+        if name in ruled or column.null_count:
+            for i, reason in _find_bad_values(name, column.combine_chunks(), kind):
+                bad.setdefault(i, reason)
     return bad
+
+
+@cache
+def _list_ruled_columns(kind: Kind) -> frozenset[str]:
+    """The columns that have a rule beyond their Arrow type."""
+    columns = read_column_types(_CLASSES[kind])
+    typed = {name for name, (hint, _) in columns.items() if hint is float or get_origin(hint) is Literal}
+    return frozenset(
+        typed | {"trial_id", "attempt", "schema_version", *(_JSON_RULES if kind == "rows" else ())}
+    )
 
 
 def describe_id(table: pa.Table, index: int) -> str:

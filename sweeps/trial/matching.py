@@ -25,7 +25,8 @@ Two choices remain, and a note reports each of them:
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,8 @@ from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
 from sweeps.trial.variant import find_changed_paths
 
+SEED = re.compile(r'"seed":\d+,(?="steps":)')
+"""The seed of a spec in canonical JSON, where `steps` follows it."""
 TUNING_SEED = 100
 """Seeds from this one on are for choosing settings; no table averages over them."""
 
@@ -51,24 +54,34 @@ class RowMatcher:
 
     def __init__(self, rows: Sequence[Row], file_fingerprints: Mapping[str, str] | None = None) -> None:
         """`file_fingerprints` holds the fingerprints of data sets whose file was read, by `make_data_key`."""
-        specs = [(row, json.loads(row.spec)) for row in rows]
-        self._specs: dict[tuple[str, str, bool], list[tuple[Row, dict[str, Any]]]] = {}
-        for row, spec in specs:
-            key = (row.method, spec["dataset"]["name"], is_tuning_seed(row.seed))
-            self._specs.setdefault(key, []).append((row, spec))
+        self._groups: dict[tuple[str, str, bool], list[RowGroup]] = {}
+        """By method, data set and whether the seeds are for tuning."""
+        for group in _group_rows(rows):
+            self._groups.setdefault(group.key, []).append(group)
+        self._matched: dict[str, MatchedRows] = {}
+        """By name and declaration: tables, claims and coverage ask for the same trials."""
         self._file_fingerprints = dict(file_fingerprints or {})
-        self._contents = _collect_contents(specs)
+        self._contents = _collect_contents(each for groups in self._groups.values() for each in groups)
 
     def match(self, trial: Trial) -> MatchedRows:
         """The rows that match the trial, whatever their seed: of the shown content and the latest variant."""
+        declared = canonical_json({**trial.spec.to_dict(), "seed": is_tuning_seed(trial.spec.seed)})
+        key = f"{trial.name} {declared}"
+        if key not in self._matched:
+            self._matched[key] = self._match(trial)
+        found = self._matched[key]
+        return MatchedRows(list(found.rows), list(found.notes))
+
+    def _match(self, trial: Trial) -> MatchedRows:
         variants: dict[str, list[Row]] = {}
         notes: list[str] = []
-        for row, spec in self._find_candidates(trial):
-            key = make_data_key(spec["dataset"])
-            if row.data_fingerprint == self._find_shown_content(key):
-                variants.setdefault(canonical_json({**spec, "seed": 0}), []).append(row)
-            else:
-                notes.append(self._describe_left_out(trial.data, key))
+        for group in self._find_candidates(trial):
+            shown = self._find_shown_content(group.data_key)
+            matching = [row for row in group.rows if row.data_fingerprint == shown]
+            if matching:
+                variants.setdefault(canonical_json({**group.spec, "seed": 0}), []).extend(matching)
+            if len(matching) < len(group.rows):
+                notes.append(self._describe_left_out(trial.data, group.data_key))
         if len(variants) > 1:
             name, count = f"{trial.name} on {trial.spec.dataset['name']}", len(variants)
             notes.append(
@@ -77,19 +90,16 @@ class RowMatcher:
         latest = max(variants.values(), key=lambda rows: max(row.finished_at for row in rows), default=[])
         return MatchedRows(sorted(latest, key=lambda row: row.seed), list(dict.fromkeys(notes)))
 
-    def _find_candidates(self, trial: Trial) -> Iterator[tuple[Row, dict[str, Any]]]:
+    def _find_candidates(self, trial: Trial) -> Iterator["RowGroup"]:
         """Rows whose spec holds every declared setting, whatever the content of their data."""
-        method, data = trial.spec.method["name"], trial.spec.dataset["name"]
-        of_same_kind = self._specs.get((method, data, is_tuning_seed(trial.spec.seed)), ())
-        if not of_same_kind:
-            return
         declared = {key: value for key, value in trial.spec.to_dict().items() if key != "seed"}
-        for row, spec in of_same_kind:
-            same_average = spec.get("ema") == trial.spec.ema  # not in the plain data while it is None
-            if not (same_average and is_declared_in(declared, spec)):
+        key = (trial.spec.method["name"], trial.spec.dataset["name"], is_tuning_seed(trial.spec.seed))
+        for group in self._groups.get(key, ()):
+            same_average = group.spec.get("ema") == trial.spec.ema  # not in the plain data while it is None
+            if not (same_average and is_declared_in(declared, group.spec)):
                 continue
-            if all(_is_declared(declared, path) for path in find_changed_paths(row.sweep)):
-                yield row, spec
+            if all(_is_declared(declared, path) for path in group.changed):
+                yield group
 
     def _find_shown_content(self, key: str) -> str:
         return self._file_fingerprints.get(key) or self._contents[key][-1]
@@ -100,6 +110,33 @@ class RowMatcher:
         why = "the file as it is" if key in self._file_fingerprints else "what was trained last"
         rest = f"Shown is {shown}, {why}; trials of {', '.join(others)} are left out."
         return f"{name}: its content changed between trials. {rest}"
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows that differ in nothing that matching looks at except the content of their data."""
+
+    key: tuple[str, str, bool]
+    """Method, data set, whether the seeds are for tuning."""
+    spec: Mapping[str, Any]
+    """That of one of the rows; only the seed differs."""
+    changed: tuple[str, ...]
+    """The settings that were changed in their sweep."""
+    data_key: str
+    rows: list[Row]
+
+
+def _group_rows(rows: Iterable[Row]) -> Iterator[RowGroup]:
+    """The rows in groups. A row whose spec names no data set or no method matches nothing and is left out."""
+    found: dict[tuple[str, str, str, bool], list[Row]] = {}
+    for row in rows:
+        text = SEED.sub("", row.spec)
+        found.setdefault((text, row.method, row.sweep, is_tuning_seed(row.seed)), []).append(row)
+    for (_, method, sweep, is_tuning), members in found.items():
+        spec = json.loads(members[0].spec)
+        if "name" in spec.get("dataset", {}) and "method" in spec:
+            key = (method, spec["dataset"]["name"], is_tuning)
+            yield RowGroup(key, spec, find_changed_paths(sweep), make_data_key(spec["dataset"]), members)
 
 
 def is_tuning_seed(seed: int) -> bool:
@@ -138,10 +175,12 @@ def make_data_key(dataset: Mapping[str, Any]) -> str:
     return canonical_json({key: value for key, value in dataset.items() if key != "labels_per_class"})
 
 
-def _collect_contents(specs: Sequence[tuple[Row, Mapping[str, Any]]]) -> dict[str, list[str]]:
+def _collect_contents(groups: Iterable[RowGroup]) -> dict[str, list[str]]:
     """The fingerprints of each data set in the order in which they were trained on, those of failed trials
     first."""
-    found: dict[str, list[str]] = {}
-    for row, spec in sorted(specs, key=lambda pair: (pair[0].outcome not in FAILURES, pair[0].finished_at)):
-        found.setdefault(make_data_key(spec["dataset"]), []).append(row.data_fingerprint)
-    return found
+    found: dict[str, list[tuple[bool, str, str]]] = {}
+    for group in groups:
+        found.setdefault(group.data_key, []).extend(
+            (row.outcome not in FAILURES, row.finished_at, row.data_fingerprint) for row in group.rows
+        )
+    return {key: [fingerprint for *_, fingerprint in sorted(runs)] for key, runs in found.items()}

@@ -13,6 +13,7 @@ from typing import Any
 from sweeps.store.row import FAILURES, Row
 from sweeps.trial.canonical_json import canonical_json
 from sweeps.trial.identity import Trial
+from sweeps.trial.matching import SEED
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,15 @@ def make_plan(
 def estimate_seconds(trials: Sequence[Trial], rows: Sequence[Row]) -> dict[str, float]:
     """Estimated seconds by trial id: those of the trial itself if it was run, else the median of trials in
     its cost class, scaled to its steps."""
-    seconds_per_step: dict[str, list[float]] = {}
+    same_spec: dict[str, list[float]] = {}  # one spec is read once, whatever its seed
     for row in rows:
         if row.outcome == "ok" and row.steps > 0:
-            cost_class = get_cost_class(json.loads(row.spec))
-            seconds_per_step.setdefault(cost_class, []).append(row.seconds / row.steps)
+            same_spec.setdefault(SEED.sub("", row.spec), []).append(row.seconds / row.steps)
+    seconds_per_step: dict[str, list[float]] = {}
+    for text, found in same_spec.items():
+        cost_class = get_cost_class(json.loads(text))
+        if cost_class:
+            seconds_per_step.setdefault(cost_class, []).extend(found)
     known = {name: median(values) for name, values in seconds_per_step.items()}
     measured = {row.trial_id: row.seconds for row in rows if row.outcome in ("ok", "diverged")}
     classes = {trial.id: get_cost_class(trial.facts) for trial in trials}
@@ -93,8 +98,10 @@ def get_cost_class(facts: Mapping[str, Any]) -> str:
 
     They share profile, task, data, networks, method, batch size and interval of evaluations, and all settings
     of the method that are not real numbers. Whole numbers count things (Langevin steps, draws); real numbers
-    (learning rates) cost nothing.
+    (learning rates) cost nothing. Empty for facts without a method.
     """
+    if "method" not in facts:
+        return ""
     method = {name: value for name, value in facts["method"].items() if not isinstance(value, float)}
     shared = ("profile", "task", "dataset", "networks", "batch_size", "evaluate_every")
     return canonical_json({name: facts.get(name) for name in shared} | {"method": method})

@@ -1,4 +1,4 @@
-"""`vera perf step|memory|engine|torchebm`: benchmarks of the code itself."""
+"""`vera perf step|memory|engine|store|torchebm`: benchmarks of the code itself."""
 
 import argparse
 import json
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Subparsers) -> None:
-    text = "benchmark training steps, their memory, the sweep engine, and Langevin steps against torchebm"
+    text = "benchmark training steps, their memory, the sweep engine, the store, and torchebm"
     perf = add_command(verbs, "perf", text, "perf step --quick", "perf memory --shapes toy", "perf engine")
     benchmarks = perf.add_subparsers(title="benchmarks", metavar="BENCHMARK", required=True)
     add_step(benchmarks)
     add_memory(benchmarks)
     add_engine(benchmarks)
     add_torchebm(benchmarks)
+    add_store(benchmarks)
 
 
 def add_step(benchmarks: Subparsers) -> None:
@@ -84,6 +85,18 @@ def add_engine(benchmarks: Subparsers) -> None:
     )
     parser.add_argument(
         "--cpus", type=at_least(1), default=2, metavar="N", help="concurrent trials (default: 2)"
+    )
+
+
+def add_store(benchmarks: Subparsers) -> None:
+    text = "time the verbs that read a store, and its compaction, by the number of trials"
+    parser = _add_benchmark(benchmarks, "store", run_store, text, "perf store --trials 1000 10000")
+    parser.add_argument(
+        "--trials",
+        type=at_least(0),
+        nargs="+",
+        metavar="N",
+        help="numbers of made-up trials (default: 0 1000 10000 100000, for whose ends bars are stated)",
     )
 
 
@@ -224,3 +237,15 @@ def run_torchebm(arguments: argparse.Namespace) -> int:
     if arguments.keep:
         store_values(arguments.keep, list_values(found))
     return int(arguments.enforce and not all(each.is_met for each in found))
+
+
+def run_store(arguments: argparse.Namespace) -> int:
+    """Exit code 1 with --enforce if a bar is missed."""
+    from bench.perf.store import SIZES, measure_store
+    from bench.perf.stored_measurements import store_values
+
+    found = measure_store(arguments.trials or SIZES)
+    print("\n".join(found.format_lines()))
+    if arguments.keep:
+        store_values(arguments.keep, found.list_values())
+    return int(arguments.enforce and not found.is_met)

@@ -156,3 +156,16 @@ def test_files_have_the_declared_schemas(tmp_path):
             assert schema.equals(SCHEMAS[kind])
             assert [column.metadata for column in schema] == [column.metadata for column in SCHEMAS[kind]]
         store.compact()
+
+
+def test_curves_of_many_trials_are_read_at_once(location):
+    store = Store(location)
+    for i in range(4):
+        store.write(make_record(f"t{i:02}"))
+    store.compact()
+    store.write(make_record("t01", attempt=2))
+    store.write(make_record("t09"))
+    rows = store.read_rows()
+    found = store.read_many_curves(rows[1:])
+    assert found == {row.trial_id: store.read_curves(row.trial_id) for row in rows[1:]}
+    assert len(found["t01"]) == 3
