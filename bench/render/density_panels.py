@@ -23,11 +23,12 @@ class DensityPanel:
 
 
 def draw_density(axis: Any, panel: DensityPanel) -> None:
-    """The density with the remark below it, or the remark in an empty panel."""
-    draw_frame(axis)
+    """The density with the remark below it, or the remark alone."""
     if panel.density is None:
-        axis.text(0, 0, panel.remark, ha="center", va="center", fontsize=7)
+        axis.text(0.5, 0.5, panel.remark, ha="center", va="center", fontsize=7, transform=axis.transAxes)
+        hide_frame(axis)
         return
+    draw_frame(axis)
     axis.imshow(
         panel.density,
         cmap="viridis",
@@ -39,14 +40,21 @@ def draw_density(axis: Any, panel: DensityPanel) -> None:
 
 
 def draw_samples(axis: Any, samples: NDArray[Any] | None) -> None:
-    """The samples, with the number of those outside of the panel."""
-    draw_frame(axis)
+    """The samples, with the number of those outside of the panel; nothing if there are none."""
     if samples is None:
+        hide_frame(axis)
         return
+    draw_frame(axis)
     axis.scatter(samples[:, 0], samples[:, 1], s=1, color=COLOURS[0], linewidths=0)
     outside = int(np.any(np.abs(samples) > LIMIT, axis=1).sum())
     if outside:
         axis.set_xlabel(f"{outside} of {len(samples):,} outside", fontsize=7)
+
+
+def hide_frame(axis: Any) -> None:
+    """Neither frame nor ticks; a label of its row stays."""
+    axis.set(xticks=(), yticks=(), box_aspect=1)
+    axis.spines[:].set_visible(False)
 
 
 def draw_frame(axis: Any) -> None:

@@ -1,8 +1,7 @@
 """Writes renderings to files: a sheet to tables/NAME.{md,tex,csv}, a drawing to figures/NAME.{png,pdf}.
 
 NAME is the artifact's own name at the default profile (table6.md) and includes the profile at any other
-(table6-paper.md). Every file is replaced atomically: a failed rendering leaves the old file. Figures carry
-their profile at the bottom, because images are copied without their captions.
+(table6-paper.md). Every file is replaced atomically: a failed rendering leaves the old file.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from bench.render.csv_table import render_csv
 from bench.render.latex import render_latex
 from bench.render.layout import make_file_stem
 from bench.render.markdown import render_markdown
-from bench.render.plotting import FIGURE_FORMATS, save_figure
+from bench.render.plotting import FIGURE_FORMATS, draw_figure, save_figure
 from sweeps.store.folder import explain_os_errors
 from vera.atomic_write import write_atomically
 
@@ -42,9 +41,7 @@ def _write_sheet(sheet: Sheet, folder: Path) -> list[Path]:
 
 
 def _write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
-    figure = drawing.draw()
-    # Below the figure's edge: `save_figure` extends the bounding box to include it.
-    figure.text(0.0, 0.0, f"{drawing.name}, {drawing.profile} profile", va="top", fontsize=6, color="0.4")
+    figure = draw_figure(drawing.draw, drawing.name, drawing.profile)
     stem = folder / "figures" / make_file_stem(drawing)
     paths = {kind: Path(f"{stem}.{kind}") for kind in FIGURE_FORMATS}
     for kind, path in paths.items():

@@ -1,16 +1,26 @@
 """The style of every figure: a palette for colour-blind readers, sizes for print, no display needed."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sweeps.trial.identity import Profile
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """The palette of Okabe and Ito; series differ by marker or dash as well."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLE: Any = {
     "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "savefig.dpi": 200,
@@ -18,8 +28,24 @@ STYLE: Any = {
     "pdf.fonttype": 42,
     "figure.constrained_layout.use": True,
 }
+NO_RESULT = "not a result"
 FigureFormat = Literal["png", "pdf"]
 FIGURE_FORMATS: tuple[FigureFormat, ...] = ("png", "pdf")
+
+
+def draw_figure(draw: Callable[[], Any], name: str, profile: Profile) -> Any:
+    """The figure that `draw` makes, in the style of all figures, with its name and profile at the bottom,
+    because images are copied without their captions. At `smoke` it is stamped: it shows no result."""
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE):
+        figure = draw()
+        # Below the figure's edge: `save_figure` extends the bounding box to include it.
+        figure.text(0.0, 0.0, f"{name}, {profile} profile", va="top", fontsize=6, color="0.4")
+        if profile == "smoke":
+            style = {"fontsize": 26, "color": "0.4", "alpha": 0.3, "rotation": 20, "weight": "bold"}
+            figure.text(0.5, 0.5, NO_RESULT, ha="center", va="center", zorder=10, **style)
+        return figure
 
 
 def create_panels(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:

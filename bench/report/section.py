@@ -15,7 +15,7 @@ from bench.judging.claims import Claim, Finding, summarise_judgements
 from bench.judging.results import Results
 from bench.locations import LOCAL
 from bench.render.layout import PrintedColumn, collect_notes, lay_out, make_heading
-from bench.render.plotting import STYLE, save_figure
+from bench.render.plotting import STYLE, draw_figure, save_figure
 from bench.report.array_images import EmbeddedImage, embed_png
 from bench.report.own_sweeps import OwnSweep, find_own_sweeps
 from bench.report.scorecard import ArtifactCoverage, judge_claim, measure_coverage
@@ -133,7 +133,7 @@ def _render(artifact: Artifact, results: Results) -> RenderedArtifact:
 
 def _embed_drawing(drawing: Drawing) -> EmbeddedImage:
     file = io.BytesIO()
-    save_figure(drawing.draw(), file)
+    save_figure(draw_figure(drawing.draw, drawing.name, drawing.profile), file)
     data = file.getvalue()
     pixels = struct.unpack(">II", data[16:24])
     return embed_png(data, *(round(side * CSS_DPI / STYLE["savefig.dpi"]) for side in pixels))

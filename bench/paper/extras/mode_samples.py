@@ -38,5 +38,7 @@ class ModeSamples(ExperimentArtifact):
             f"The first {SHOWN} samples of each generator; each colour channel is a digit. First seed; "
             f"{MODES.about(results.profile)}."
         )
-        shown = [(trial.name, find_first_seed(results, trial)) for trial in trials]
-        return self.drawing(results, text, rows, partial(draw, shown))
+        found = [(trial.name, find_first_seed(results, trial)) for trial in trials]
+        shown = [(name, first) for name, first in found if first.row is not None]
+        notes = [f"{name}: {first.outcome}." for name, first in found if first.row is None]
+        return self.drawing(results, text, rows, partial(draw, shown), notes)

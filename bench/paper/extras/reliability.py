@@ -2,7 +2,8 @@
 probability. Not in the paper.
 
 On the diagonal a classifier is right as often as it says. Below it, it is overconfident. The points of all
-seeds are pooled. Bins with fewer than ten points are left out.
+seeds are pooled. Bins with fewer than ten points are left out. A data set on which every classifier has a
+single bin, because all its probabilities are close to one, has no panel but a note.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from bench.artifact import Drawing, ExperimentArtifact
 from bench.judging.results import Results
 from bench.paper.experiments.tabular import TABULAR
 from bench.paper.experiments.tabular_data import read_data_notes
+from bench.render.numbers import format_fixed
 from bench.render.plotting import COLOURS, MARKERS, create_panels
 from sweeps.trial.identity import Profile, Trial
 
@@ -59,12 +61,31 @@ def draw(blocks: Mapping[str, Sequence[ReliabilityCurve]]) -> Any:
     for axis, (name, curves) in zip(axes[0], blocks.items(), strict=True):
         axis.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
         for curve, colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
+            if not has_points(curve):
+                continue
             style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1}
-            axis.plot(curve.confidence, curve.accuracy, label=curve.label, **style)
+            axis.plot(curve.confidence, curve.accuracy, label=curve.label, clip_on=False, **style)
         axis.set(title=name, xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
     axes[0, 0].set_ylabel("accuracy")
     axes[0, -1].legend(frameon=False, fontsize=7, loc="upper left")
     return figure
+
+
+def has_shape(curve: ReliabilityCurve) -> bool:
+    """Whether it has several bins."""
+    return len(curve.confidence) > 1
+
+
+def has_points(curve: ReliabilityCurve) -> bool:
+    return len(curve.confidence) > 0
+
+
+def describe_single_bin(name: str, curves: Sequence[ReliabilityCurve]) -> str:
+    measured = [
+        (curve.label, curve.confidence[0], curve.accuracy[0]) for curve in curves if has_points(curve)
+    ]
+    points = "; ".join(f"{label} {format_fixed(x, 2)} and {format_fixed(y, 2)}" for label, x, y in measured)
+    return f"{name} has one bin only (confidence and accuracy): {points or 'not run'}."
 
 
 class ReliabilityDiagram(ExperimentArtifact):
@@ -82,9 +103,14 @@ class ReliabilityDiagram(ExperimentArtifact):
             table.name: [ReliabilityCurve.read(results, t) for t in self.trials_on(profile, [table])]
             for table in self.data(profile)
         }
+        shown = {name: curves for name, curves in blocks.items() if any(map(has_shape, curves))} or blocks
         rows = self.rows(results)
         text = (
             "Accuracy of held-out points by their largest class probability, in ten bins; "
             f"{TABULAR.about(profile)}."
         )
-        return self.drawing(results, text, rows, partial(draw, blocks), read_data_notes(rows))
+        notes = [
+            *read_data_notes(rows),
+            *(describe_single_bin(name, blocks[name]) for name in blocks if name not in shown),
+        ]
+        return self.drawing(results, text, rows, partial(draw, shown), notes)

@@ -11,6 +11,7 @@ from bench.judging.results import Results, open_store
 from bench.render import files
 from bench.render.files import write_rendering
 from bench.render.layout import make_file_stem
+from bench.render.plotting import create_panels, draw_figure
 from sweeps.errors import StoreError
 from sweeps.store.store import Store
 
@@ -60,6 +61,22 @@ def test_a_figure_carries_its_profile(golden, tmp_path, monkeypatch):
         "golden-figure, laptop profile",
         "golden-figure, paper profile",
     ]
+
+
+@pytest.mark.parametrize(("profile", "stamps"), [("smoke", ["not a result"]), ("laptop", []), ("paper", [])])
+def test_a_figure_of_the_smoke_profile_is_stamped(profile, stamps):
+    figure = draw_figure(lambda: create_panels(1, 1, 1.0, 1.0)[0], "figure", profile)
+    assert [text.get_text() for text in figure.texts] == [f"figure, {profile} profile", *stamps]
+
+
+def test_figures_have_one_style_also_for_texts_that_are_set_while_drawing():
+    def draw():
+        figure, axes = create_panels(1, 1, 1.0, 1.0)
+        axes[0, 0].set(title="title", xlabel="label")
+        return figure
+
+    axis = draw_figure(draw, "figure", "laptop").axes[0]
+    assert (axis.title.get_fontsize(), axis.xaxis.label.get_fontsize()) == (9, 8)
 
 
 def test_a_figure_that_fails_leaves_the_old_files_and_no_temporary_ones(golden, tmp_path, monkeypatch):

@@ -131,6 +131,7 @@ def test_a_first_seed_that_diverged_is_not_replaced_by_another(tmp_path):
         results_of(tmp_path, [record_of(trial, outcome="diverged", step=2_246), *others])
     )["VERA λ=0.01"]
     assert density.texts[0].get_text() == "diverged\nat step 2,246"
+    assert not any(spine.get_visible() for spine in density.spines.values()), "no empty panel"
     assert not density.images
     assert not samples.collections
     assert first.row.label == "VERA λ=0.01"
