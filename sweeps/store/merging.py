@@ -161,11 +161,11 @@ def list_records(table: pa.Table) -> list[tuple[Key, int, int]]:
 
 def _interleave(runs: Iterable[Run]) -> Iterator[list[pa.Table]]:
     """Pieces of the runs. No piece of a list holds a higher id than a piece of a later list."""
-    pending: list[tuple[list[str], pa.Table, int]] = []  # the ids, the rows, and how many were yielded
+    pending: list[tuple[pa.Array, pa.Table, int]] = []  # the ids, the rows, and how many were yielded
     for low, load in runs:
         rest, passed = [], []
         for ids, table, done in pending:
-            cut = bisect_left(ids, low, done)
+            cut = bisect_left(ids, low, done, key=_to_text)
             if cut > done:
                 passed.append(table.slice(done, cut - done))
             if cut < len(ids):
@@ -176,7 +176,7 @@ def _interleave(runs: Iterable[Run]) -> Iterator[list[pa.Table]]:
         loaded = load()
         if loaded is not None:
             loaded = _sort(loaded)
-            pending.append((loaded.column("trial_id").to_pylist(), loaded, 0))
+            pending.append((loaded.column("trial_id").combine_chunks(), loaded, 0))
     if pending:
         yield [table.slice(done) for _, table, done in pending]
 
@@ -191,6 +191,11 @@ def _sort(table: pa.Table) -> pa.Table:
     if len(ids) < 2 or not pc.any(pc.less(ids.slice(1), ids.slice(0, len(ids) - 1))).as_py():
         return table
     return table.sort_by("trial_id")
+
+
+def _to_text(scalar: pa.StringScalar) -> str:
+    """Ids stay in Arrow: as Python texts they would take more memory than the rows."""
+    return str(scalar.as_py())
 
 
 def _get_low(run: Run) -> str:
