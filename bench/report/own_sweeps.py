@@ -118,7 +118,7 @@ def _describe_sweep(name: str, profile: Profile, trials: Sequence[StoredTrial]) 
         [list(_write_line(each, settings, metrics)) for each in shown],
         2 + len(settings),
         len(configurations) - len(shown),
-        list(_make_cards(configurations, metrics)),
+        list(_make_cards(configurations, settings, metrics)),
         _group_failures(trials),
         max(ends),
     )
@@ -189,7 +189,9 @@ def _write_line(each: SweepConfiguration, settings: Sequence[str], metrics: Sequ
         yield NOT_MEASURED if cell.mean is None else f"{format_significant(cell.mean)}{width}"
 
 
-def _make_cards(configurations: Sequence[SweepConfiguration], metrics: Sequence[str]) -> Iterator[SweepCard]:
+def _make_cards(
+    configurations: Sequence[SweepConfiguration], settings: Sequence[str], metrics: Sequence[str]
+) -> Iterator[SweepCard]:
     """The first configurations with something to show."""
     count = 0
     for each in configurations:
@@ -200,7 +202,10 @@ def _make_cards(configurations: Sequence[SweepConfiguration], metrics: Sequence[
         curve = _draw_main_curve(trial, metrics)
         if images or curve:
             count += 1
-            yield SweepCard(f"{each.label} on {each.data}", trial.row.trial_id, images, curve)
+            values = [f"{name.rpartition('.')[2]} {each.settings[name]}" for name in settings]
+            yield SweepCard(
+                ", ".join([f"{each.label} on {each.data}", *values]), trial.row.trial_id, images, curve
+            )
 
 
 def _draw_main_curve(trial: StoredTrial, metrics: Sequence[str]) -> CurveDrawing | None:

@@ -57,6 +57,7 @@ def test_configurations_are_ranked_by_their_mean(html):
 def test_the_best_configurations_have_images_and_a_curve(html):
     cards = list(html.one(class_="own").all("figure"))
     assert [card.one("a").attributes["href"] for card in cards] == ["#open=own020", "#open=own010"]
+    assert [card.one("a").text for card in cards] == ["mine on digits, lr 0.2", "mine on digits, lr 0.1"]
     assert [[image.attributes["alt"] for image in card.all("img")] for card in cards] == [
         [],
         ["generated samples"],
