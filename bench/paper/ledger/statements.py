@@ -111,9 +111,14 @@ def read_setting(trial: Trial, path: str) -> Any:
 
 
 def list_values(statement: Statement, profile: Profile) -> list[Any]:
-    """The different values of the setting among its trials, each once."""
-    found = [read_setting(trial, statement.setting) for trial in statement.list_trials(profile)]
-    return list({str(value): value for value in found if value is not None}.values())
+    """The different values of the setting among its trials on one data set, that with the most values: data
+    sets that differ in a setting are no grid."""
+    found: dict[str, dict[str, Any]] = {}
+    for trial in statement.list_trials(profile):
+        value = read_setting(trial, statement.setting)
+        if value is not None:
+            found.setdefault(trial.data, {})[str(value)] = value
+    return list(max(found.values(), key=len, default={}).values())
 
 
 def check_declared(statement: Statement) -> None:

@@ -68,6 +68,14 @@ def test_a_grid_that_lost_values_is_an_error(change, named):
         check_declared(replace(SIGMAS, **change))
 
 
+def test_data_sets_that_differ_are_no_grid():
+    """Table 6 has three κ, one for each data set; its grid tries all of them on one."""
+    grid = next(each for each in list_statements("grid") if each.values == "20|40|80")
+    check_declared(grid)
+    with raises_with(VeraError, "table6", "method.sampler_steps"):
+        check_declared(replace(grid, declared="table6"))
+
+
 def test_a_sweep_that_is_gone_is_an_error():
     with pytest.raises(UnknownName):
         check_declared(replace(SIGMAS, declared="table11-grid"))
