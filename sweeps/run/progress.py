@@ -16,7 +16,7 @@ MARKS = {"ok": "✓", "diverged": "✗", "stopped_early": "·"}
 Widths = tuple[int, int]
 """Widths of the columns of labels and of data sets."""
 NARROW: Widths = (12, 8)
-HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "loss")
+HEADLINES = ("test_log_likelihood", "grid_log_likelihood", "test_accuracy", "modes", "rms_bias", "loss")
 
 
 class TrialListener:
