@@ -7,6 +7,7 @@ its own file.
 import csv
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from bench.experiment import DataSetting, Line
 from vera.errors import VeraError
@@ -25,6 +26,10 @@ class PrintedValue(float):
         value = super().__new__(cls, text)
         value.number = number
         return value
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PrintedValue":
+        """Itself, which never changes; `dataclasses.asdict` copies values that it does not know."""
+        return self
 
 
 class PaperValues:

@@ -228,7 +228,7 @@ SMALL = {"n": ("1", "3", "0", "x", "9" * 15), "refine": ("0", "2", "x"), "steps"
 
 
 @dataclass
-class Finding:
+class Misbehaviour:
     """A line that did what no line may do."""
 
     number: int
@@ -237,7 +237,7 @@ class Finding:
     detail: str
 
 
-class Generator:
+class CommandGenerator:
     """Makes the words of line `number`, the same ones each time."""
 
     def __init__(self, seed: int, ids: dict[str, str]) -> None:
@@ -414,19 +414,19 @@ def run_line(words: list[str]) -> tuple[Any, str, str, str]:
         sys.stdin = stdin
 
 
-def judge(number: int, words: list[str], ended: tuple[Any, str, str, str]) -> Finding | None:
+def judge(number: int, words: list[str], ended: tuple[Any, str, str, str]) -> Misbehaviour | None:
     """What is wrong with the end of a line; None if nothing is."""
     code, out, err, trace = ended
     if code in ("hang", "traceback"):
-        return Finding(number, words, str(code), trace)
+        return Misbehaviour(number, words, str(code), trace)
     if "Traceback (most recent call last)" in out + err:
-        return Finding(number, words, "traceback", out + err)
+        return Misbehaviour(number, words, "traceback", out + err)
     if any(mark in out + err for mark in ("\x1b", "\x07")):
-        return Finding(number, words, "escape sequence", repr((out + err)[-500:]))
+        return Misbehaviour(number, words, "escape sequence", repr((out + err)[-500:]))
     if code not in (0, 1, 2, 130):
-        return Finding(number, words, "exit code", str(code))
+        return Misbehaviour(number, words, "exit code", str(code))
     if code == 2 and not any(line.startswith("vera") for line in err.splitlines()):
-        return Finding(number, words, "no message", err[-500:])
+        return Misbehaviour(number, words, "no message", err[-500:])
     return None
 
 
@@ -440,7 +440,7 @@ def main_of_fuzzer() -> int:
     findings, codes, slowest = [], Counter[str](), (0.0, "")
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name, shut_off():
         template = Path(name)
-        generator = Generator(arguments.seed, make_template(template))
+        generator = CommandGenerator(arguments.seed, make_template(template))
         for number in arguments.only or range(arguments.lines):
             words = generator.make(number)
             began = time.monotonic()

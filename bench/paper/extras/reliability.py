@@ -67,7 +67,8 @@ def draw(blocks: Mapping[str, Sequence[ReliabilityCurve]]) -> Any:
             axis.plot(curve.confidence, curve.accuracy, label=curve.label, clip_on=False, **style)
         axis.set(title=name, xlabel="confidence", xlim=(0, 1), ylim=(0, 1))
     axes[0, 0].set_ylabel("accuracy")
-    axes[0, -1].legend(frameon=False, fontsize=7, loc="upper left")
+    if axes[0, -1].get_legend_handles_labels()[1]:
+        axes[0, -1].legend(frameon=False, fontsize=7, loc="upper left")
     return figure
 
 

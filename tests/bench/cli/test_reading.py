@@ -137,6 +137,6 @@ def test_run_opens_the_store_once(trials, tmp_path, monkeypatch):
     monkeypatch.setattr(
         Store, "__init__", lambda self, *args, **flags: opened.append(self) or create(self, *args, **flags)
     )
-    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: None)
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: [])
     assert main(["run", "toy-demo", "--profile", "smoke"]) == 1
     assert len(opened) == 1

@@ -11,10 +11,8 @@ from bare_process import block_imports
 from bench_helpers import ROOT, row_of, store_rows
 from installed_packages import list_requirements, list_unavailable
 
-from bench.catalogue import catalogue
 from bench.cli.main import main
-from bench.paper.artifacts import ARTIFACTS
-from bench.paper.experiments.images import IMAGES
+from bench.paper.artifacts import ARTIFACTS, UNLISTED
 from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -88,9 +86,8 @@ def test_each_rendering_is_one_line(rendered):
     assert len(lines) == len(set(lines))
     (missing,) = (line for line in lines if line.startswith("no trials yet: "))
     names = missing.removeprefix("no trials yet: ").partition(". ")[0].split(", ")
-    of_images = {each.name for each in catalogue.artifacts() if getattr(each, "experiment", None) is IMAGES}
-    # Their sweeps have not been run yet, as results/README.md says; then this becomes "no line is missing".
-    assert set(names) == of_images, "every other artifact has published trials"
+    # Their sweeps have not been run yet; once they have, this becomes "no line is missing".
+    assert set(names) == {"failing-settings", "table1"}, "every other artifact has published trials"
 
 
 def test_artifacts_without_rows_are_named_once(tmp_path, monkeypatch, capsys):
@@ -103,6 +100,7 @@ def test_artifacts_without_rows_are_named_once(tmp_path, monkeypatch, capsys):
         "figure3",
         "figure5",
         "figure6",
+        "table7",
         "table9",
     }
     assert last.startswith("no trials yet: ")
@@ -164,9 +162,10 @@ def dry_run(*words):
 
 
 def test_each_artifact_of_the_paper_has_a_target():
-    done = dry_run(*(f"reproduce-{name}" for name in ARTIFACTS))
+    listed = set(ARTIFACTS) - set(UNLISTED)
+    done = dry_run(*(f"reproduce-{name}" for name in listed))
     assert done.returncode == 0, done.stderr
-    assert [name for name in ARTIFACTS if f"vera run {name} " not in done.stdout] == []
+    assert [name for name in listed if f"vera run {name} " not in done.stdout] == []
 
 
 def test_flags_in_both_reach_the_run_and_the_rendering():

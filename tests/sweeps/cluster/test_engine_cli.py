@@ -146,7 +146,7 @@ def test_failures_are_rows_and_retry_runs_only_them(tmp_path, shared_ray):
 @pytest.mark.parametrize("place", ["results/local", "my results"])
 def test_the_suggested_commands_use_the_same_store(place, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: None)
+    monkeypatch.setattr("bench.cli.verbs.run._execute", lambda *_: [])
     code, _, err = run_here(*DEMO, "--seeds", 1, "--results-dir", place)
     assert code == 1
     shown = re.findall(r"vera show .*$", err, re.MULTILINE)

@@ -28,7 +28,9 @@ def no_cache(monkeypatch):
 
 @pytest.fixture(scope="module")
 def network(folder):
-    return DigitFeatures(RECIPE, data_dir=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("VERA_CACHE", raising=False)
+        return DigitFeatures(RECIPE, data_dir=folder)
 
 
 @pytest.fixture(scope="module")

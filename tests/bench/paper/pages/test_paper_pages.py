@@ -1,20 +1,14 @@
-"""The parts of the generated pages that speak about the paper: overview, Table 10 in short, numbers of
-methods."""
-
-import re
+"""The parts of the generated pages that speak about the paper: Table 10 in short, numbers of methods."""
 
 import pytest
 from bench_helpers import row_of, store_rows
 from locations import ROOT
 
 from bench.catalogue import catalogue
-from bench.paper.experiments.score_bias import IMPORTANCE, SCORE_BIAS
 from bench.paper.pages.method_numbers import LINES, QUOTED_TABLES
-from bench.paper.pages.overview import ENTRIES, PAPER_QUOTES
 from bench.paper.pages.table10_summary import render_table10
 from bench.paper.tables.table10_lines import BEST_PCD
 from bench.publishing.method_pages import render_numbers
-from bench.publishing.overview import list_paper_lines
 from bench.publishing.quotes import FOLDER
 from sweeps.trial.canonical_json import canonical_json
 
@@ -42,44 +36,6 @@ def test_table10_has_means_seeds_and_divergences_next_to_the_papers_values(tmp_p
         "−3.00; −2.50 (paper −3.17), n = 1, 1 diverged |"
     )
     assert found["PCD (best σ)"] == "| PCD (best σ) | not run | diverged 5 of 5 | not run |"
-
-
-def test_overview_has_every_artifact_once():
-    named = [name for entry in ENTRIES for name in (entry.name, *re.findall(r"`([a-z-]+)`", entry.others))]
-    sheets = {*(f"figure{number}" for number in (7, *range(9, 28)))}
-    listed = {each.name for each in catalogue.artifacts() if each.listed and not each.optional}
-    assert set(named) | sheets == listed
-    assert len(set(named)) == len(named)
-
-
-def test_overview_at_paper_has_hours_and_an_interval_where_there_is_one(tmp_path):
-    rows = [
-        row_of(
-            SCORE_BIAS.trial(IMPORTANCE, "paper"),
-            seed,
-            value,
-            metric="rms_bias",
-            seconds=1_800.0,
-            cpus=1.0,
-            finished_at=f"2026-01-0{1 + seed}",
-        )
-        for seed, value in enumerate((1.71, 1.77))
-    ]
-    one, two = (
-        {
-            re.findall("reproduce-(.*) P", name)[0]: line
-            for name, *line in list_paper_lines(PAPER_QUOTES, store_rows(tmp_path / str(n), rows[:n]))
-        }
-        for n in (1, 2)
-    )
-    assert set(two) == {"figure3", "figure6"}
-    run, declared, hours, value, paper = one["figure3"]
-    assert (run, declared, hours, paper) == ("1", "108", "0.5", "")
-    assert value.endswith(": 1.71")
-    *_, hours, value, paper = two["figure3"]
-    assert hours == "1.0"
-    assert value.endswith(": 1.74 ± 0.38")
-    assert two["figure6"][-2:] == ["", "1.29"]
 
 
 @pytest.mark.parametrize("table", ["table2", "table3", "table6"])

@@ -9,7 +9,7 @@ from locations import ROOT
 
 PAGE = (ROOT / "docs" / "trainer.md").read_text(encoding="utf-8")
 EXPLICIT, LIKELIHOOD = re.findall(
-    r"<!-- run by tests/project/test_trainer_page.py -->\n```python\n(.*?)```", PAGE, re.DOTALL
+    r"<!-- run by tests/project/pages/test_trainer_page.py -->\n```python\n(.*?)```", PAGE, re.DOTALL
 )
 EXAMPLE = ROOT / "docs" / "examples" / "follow_a_run.py"
 

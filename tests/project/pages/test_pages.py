@@ -13,7 +13,7 @@ from locations import ROOT
 import vera
 from vera.spec.registry import joint_methods, methods
 
-MARK = "<!-- run by tests/project/test_pages.py -->"
+MARK = "<!-- run by tests/project/pages/test_pages.py -->"
 QUICKSTART, METHODS = (
     (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("quickstart.md", "methods/README.md")
 )

@@ -12,7 +12,9 @@ from sweeps.store.schema import SCHEMAS
 from sweeps.store.store import Store
 
 PAGE = (ROOT / "docs" / "rows.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"<!-- run by tests/project/test_rows_page.py -->\n```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+SHOWN = re.findall(
+    r"<!-- run by tests/project/pages/test_rows_page.py -->\n```(\w+)\n(.*?)```", PAGE, re.DOTALL
+)
 
 
 @pytest.fixture
