@@ -67,7 +67,7 @@ def list_trials(entry: OverviewEntry, profile: Profile) -> dict[str, tuple[Artif
     return {
         f"{canonical_json(trial.spec.to_dict())} {seed}": (artifact, trial)
         for artifact in entry.artifacts
-        for trial, seed in product(artifact.trials(profile), artifact.seeds[profile])
+        for trial, seed in product(artifact.trials(profile), artifact.seeds.get(profile, ()))
     }
 
 
@@ -77,7 +77,7 @@ def find_rows(entry: OverviewEntry, results: Results) -> list[Row]:
         row.trial_id: row
         for artifact in entry.artifacts
         for row in results.find_all_rows(list(artifact.trials(results.profile)))
-        if row.seed in artifact.seeds[results.profile]
+        if row.seed in artifact.seeds.get(results.profile, ())
     }
     return list(found.values())
 

@@ -74,4 +74,4 @@ def find_own_rows(artifact_name: str, results: Results) -> list[Row]:
     """The rows of an artifact's trials with its own seeds."""
     artifact = catalogue.artifact(artifact_name)
     found = results.find_all_rows(artifact.trials(results.profile))
-    return [row for row in found if row.seed in artifact.seeds[results.profile]]
+    return [row for row in found if row.seed in artifact.seeds.get(results.profile, ())]

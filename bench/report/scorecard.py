@@ -70,7 +70,7 @@ def measure_coverage(
     rows = artifact.rows(results) if rows is None else rows
     if not artifact.listed:
         return ArtifactCoverage(None, Counter(row.outcome for row in rows))
-    seeds = artifact.seeds[results.profile]
+    seeds = artifact.seeds.get(results.profile, ())
     own = [row for row in rows if row.seed in seeds]
     wanted = len(list(artifact.trials(results.profile))) * len(seeds)
     return ArtifactCoverage(wanted, Counter(row.outcome for row in own), len(rows) - len(own))

@@ -82,9 +82,11 @@ def build_section(
     grids: Collection[str],
     render: Callable[[TrialDetail], str],
 ) -> ProfileSection:
-    """`grids` are the names of declared tuning grids; `render` makes the HTML of a trial's details."""
+    """`grids` are the names of declared tuning grids; `render` makes the HTML of a trial's details. Artifacts
+    that declare no trials at this profile are left out."""
     trials = read_trials(results)
-    rows = {artifact: artifact.rows(results.copy_without_notes()) for artifact in artifacts}
+    declared = [artifact for artifact in artifacts if artifact.seeds.get(results.profile, ())]
+    rows = {artifact: artifact.rows(results.copy_without_notes()) for artifact in declared}
     articles = [
         _build_article(artifact, measure_coverage(artifact, results, found), results.copy_without_notes())
         for artifact, found in rows.items()

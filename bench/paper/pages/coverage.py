@@ -231,7 +231,7 @@ def _describe_value(status: ValueStatus) -> list[str]:
 
 def _describe_trials(artifact: Artifact, results: Results) -> str:
     """How many trials have ended with the artifact's seeds, of all that are declared."""
-    trials, seeds = list(artifact.trials(results.profile)), artifact.seeds[results.profile]
+    trials, seeds = list(artifact.trials(results.profile)), artifact.seeds.get(results.profile, ())
     if not trials:
         return "needs none"
     ended = {row.trial_id for row in results.find_all_rows(trials) if row.seed in seeds}

@@ -16,9 +16,11 @@ from report_helpers import (
     read_list,
 )
 
+from bench.catalogue import catalogue
 from bench.judging.claims import Claim
 from bench.report.page import render_page
 from bench.report.scorecard import judge_claim, measure_coverage
+from bench.report.section import build_section
 from sweeps.errors import StoreError
 from sweeps.store.store import Store
 
@@ -115,6 +117,16 @@ def test_extra_seeds_do_not_replace_missing_ones(tmp_path):
     (results,) = open_results(tmp_path, "laptop")
     found = measure_coverage(ARTIFACTS[1], results)
     assert (found.status, found.progress) == ("partial", "1 of 2 trials, and 2 of other seeds")
+
+
+def test_an_artifact_without_trials_at_a_profile_is_left_out_there(tmp_path):
+    """Those of bench/today have no trials at paper."""
+    Store(tmp_path / "trials").write(make_record(make_trial("ML"), -1.0))
+    density = catalogue.artifact("today/density")
+    for results in open_results(tmp_path, "laptop", "paper"):
+        section = build_section([density], results, (), str)
+        named = {article.artifact.name for article in (*section.articles, *section.not_run)}
+        assert named == ({density.name} if results.profile == "laptop" else set())
 
 
 def test_claims_have_a_judgement_and_evidence(html):
