@@ -57,8 +57,8 @@ def render_page(
     refresh: int = 0,
 ) -> str:
     """The HTML document of the results of one store, one section per profile. The same rows give the same
-    bytes. `grids` are the names of declared tuning grids. With `refresh`, the page loads itself again after
-    so many seconds."""
+    bytes. `grids` are the names of declared tuning grids. The page reloads itself every `refresh` seconds, or
+    not at all if it is 0."""
     known = sorted(artifacts, key=lambda artifact: artifact.optional)  # demos last
     style, script = _read_asset("style.css"), _read_asset("script.js")
     sections = [build_section(known, results, grids, _render_detail) for results in found]

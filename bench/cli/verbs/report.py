@@ -39,8 +39,8 @@ def add_parser(verbs: Subparsers) -> None:
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",
-        help="follow a running sweep until Ctrl-C: replace the page when trials have ended, looking every "
-        f"so many seconds, and load it again in the browser (default: {WATCH_SECONDS})",
+        help="follow a running sweep until Ctrl-C: read the store every SECONDS seconds, replace the page "
+        f"when trials have ended, and reload it in the browser (default: {WATCH_SECONDS})",
     )
     add_plugin(parser)
     parser.set_defaults(run=write_report)

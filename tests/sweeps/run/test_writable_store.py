@@ -15,7 +15,7 @@ from sweeps.run.writable_store import check_writable
 
 @pytest.fixture
 def read_only(monkeypatch):
-    """The function that makes a folder read-only for `check_writable`, whoever runs the test."""
+    """Return a function that makes a folder read-only for `check_writable`, also when root runs the test."""
     frozen, create = [], tempfile.TemporaryFile
 
     def refuse(*arguments, dir, **options):
